@@ -1,0 +1,1 @@
+"""What a person makes (a project) and what a run says (events). Standard library only."""
