@@ -107,7 +107,9 @@ def from_plain(hint: Any, plain: object, place: str = "", *, ignore_unknown: boo
         if not isinstance(plain, dict):
             raise MalformedValue(place, "an object", plain)
         arm = arms[-1]
-        return FrozenMap({k: from_plain(arm, v, f"{place}.{k}", ignore_unknown=ignore_unknown) for k, v in plain.items()})
+        return FrozenMap(
+            {k: from_plain(arm, v, f"{place}.{k}", ignore_unknown=ignore_unknown) for k, v in plain.items()}
+        )
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         try:
             return hint(plain)

@@ -302,7 +302,9 @@ def project_from_json(text: str, name: str = "the project") -> Project:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ProjectUnreadable(f'{name} is not a project file: "version" is {version!r}.')
     if version > VERSION:
-        raise ProjectUnreadable(f"{name} was made by a later Lantern Studio (format {version}, this one reads {VERSION}).")
+        raise ProjectUnreadable(
+            f"{name} was made by a later Lantern Studio (format {version}, this one reads {VERSION})."
+        )
     try:
         for step in range(version, VERSION):
             plain = MIGRATIONS[step](plain)
