@@ -15,7 +15,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from studio.core.frozen import FrozenMap
 
@@ -53,7 +53,7 @@ def to_plain(value: object, *, tagged: bool = False) -> Plain:
     """`value` as JSON values. With `tagged`, a dataclass also carries its class name under `"type"`."""
     match value:
         case enum.Enum():
-            return typing.cast(Plain, value.value)
+            return cast(Plain, value.value)
         case None | bool() | int() | str():
             return value
         case float():
@@ -68,7 +68,7 @@ def to_plain(value: object, *, tagged: bool = False) -> Plain:
 
 
 def _plain_dataclass(value: Any, tagged: bool) -> dict[str, Plain]:
-    hints = _hints(type(value))
+    hints = _hints(cast(Any, type(value)))
     plain: dict[str, Plain] = {"type": type(value).__name__} if tagged else {}
     for f in dataclasses.fields(value):
         plain[f.name] = to_plain(getattr(value, f.name), tagged=_holds_union(hints[f.name]))
@@ -116,7 +116,7 @@ def from_plain(hint: Any, plain: object, place: str = "", *, ignore_unknown: boo
         except ValueError:
             raise MalformedValue(place, "one of " + ", ".join(str(m.value) for m in hint), plain) from None
     if dataclasses.is_dataclass(hint):
-        return _from_object(typing.cast(type, hint), plain, place, ignore_unknown)
+        return _from_object(cast(type, hint), plain, place, ignore_unknown)
     return _from_scalar(hint, plain, place)
 
 
@@ -156,12 +156,12 @@ def _from_list(arms: tuple[Any, ...], plain: object, place: str, ignore_unknown:
 
 
 def _from_union(arms: tuple[Any, ...], plain: object, place: str, ignore_unknown: bool) -> Any:
-    classes = {arm.__name__: arm for arm in arms if dataclasses.is_dataclass(arm)}
+    classes = {cast(type, arm).__name__: arm for arm in arms if dataclasses.is_dataclass(arm)}
     if len(classes) > 1 and isinstance(plain, dict):
         name = plain.get("type")
         if name not in classes:
             raise MalformedValue(f"{place}.type".lstrip("."), "one of " + ", ".join(classes), name)
-        return from_plain(classes[typing.cast(str, name)], plain, place, ignore_unknown=ignore_unknown)
+        return from_plain(classes[cast(str, name)], plain, place, ignore_unknown=ignore_unknown)
     # An exact scalar match first, so that 1 stays a whole number in `int | float`.
     for arm in arms:
         if isinstance(arm, type) and type(plain) is arm:

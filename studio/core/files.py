@@ -46,7 +46,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         sync_file(temporary)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()

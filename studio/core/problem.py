@@ -1,4 +1,4 @@
-"""Expected trouble as a value: a code, where it is, the facts, and edits that mend it. The sentence is made at the edge."""
+"""Expected trouble as a value: a code, a place, facts, and edits that mend it. The sentence is made at the edge."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Registry(Generic[T]):
         for entry in entry_points(group=group):
             try:
                 self._members.setdefault(entry.name, entry.load())
-            except Exception as error:  # a plug-in may raise anything at import
+            except Exception as error:  # noqa: BLE001 - a plug-in may raise anything at import
                 self.failures[entry.name] = f"{type(error).__name__}: {error}"
 
     def __getitem__(self, name: str) -> T:
