@@ -23,7 +23,7 @@ VERSION = 1
 PROJECT_SUFFIX = ".studio.json"
 
 
-def _declared(spec: Field) -> Any:
+def declared(spec: Field) -> Any:
     """A dataclass field whose default and form metadata come from one declaration."""
     return field(default=spec.default, metadata={"field": spec})
 
@@ -69,7 +69,7 @@ class Data:
     folder: str = ""
     reading: str = ""
     classes: tuple[str, ...] = ()
-    validation_share: float = _declared(
+    validation_share: float = declared(
         Field(
             "validation_share", "Validation share",
             "The part of each class that is kept out of training and used to measure how well the network does on "
@@ -77,14 +77,14 @@ class Data:
             "float", 0.2, minimum=0.01, maximum=0.9,
         )
     )  # fmt: skip
-    split_seed: int = _declared(
+    split_seed: int = declared(
         Field(
             "split_seed", "Split seed",
             "Another number gives another random split. The same number always gives the same one.",
             "int", 0, minimum=0, maximum=2**31 - 1, advanced=True,
         )
     )  # fmt: skip
-    limit_per_class: int | None = _declared(
+    limit_per_class: int | None = declared(
         Field(
             "limit_per_class", "Pictures per class",
             "Use only this many pictures of each class, for a quick try.",
@@ -105,19 +105,19 @@ class Preprocessing:
     `normalise` is "dataset", the two are measured on the training split and recorded with the run.
     """
 
-    height: int = _declared(
+    height: int = declared(
         Field("height", "Height", "Every picture is brought to this height.", "int", 64, 1, 4096, unit="px")
     )
-    width: int = _declared(
+    width: int = declared(
         Field("width", "Width", "Every picture is brought to this width.", "int", 64, 1, 4096, unit="px")
     )
-    channels: Literal["colour", "grey"] = _declared(
+    channels: Literal["colour", "grey"] = declared(
         Field(
             "channels", "Channels", "Whether the network sees colour or only brightness.", "choice", "colour",
             choices=(Choice("colour", "Colour (3 channels)"), Choice("grey", "Grey (1 channel)")),
         )
     )  # fmt: skip
-    fit: Literal["stretch", "crop", "pad"] = _declared(
+    fit: Literal["stretch", "crop", "pad"] = declared(
         Field(
             "fit", "Fit", "What happens to a picture with another shape than the working size.", "choice", "crop",
             choices=(
@@ -127,14 +127,14 @@ class Preprocessing:
             ),
         )
     )  # fmt: skip
-    background: Literal["white", "black", "grey"] = _declared(
+    background: Literal["white", "black", "grey"] = declared(
         Field(
             "background", "Background", "The colour behind transparent pixels and in padded borders.",
             "choice", "white", advanced=True,
             choices=(Choice("white", "White"), Choice("black", "Black"), Choice("grey", "Grey")),
         )
     )  # fmt: skip
-    normalise: Literal["dataset", "imagenet", "none"] = _declared(
+    normalise: Literal["dataset", "imagenet", "none"] = declared(
         Field(
             "normalise", "Normalise",
             "Brings pixel values to a mean of 0 and a spread of 1, which makes training faster and steadier.",
@@ -206,7 +206,7 @@ class Network:
 class Recipe:
     """How the network is trained. The defaults learn on most small picture sets without any tuning."""
 
-    optimiser: Literal["adam", "adamw", "sgd", "rmsprop"] = _declared(
+    optimiser: Literal["adam", "adamw", "sgd", "rmsprop"] = declared(
         Field(
             "optimiser", "Optimiser", "The rule that changes the weights after each batch.", "choice", "adam",
             choices=(
@@ -217,36 +217,36 @@ class Recipe:
             ),
         )
     )  # fmt: skip
-    learning_rate: float = _declared(
+    learning_rate: float = declared(
         Field(
             "learning_rate", "Learning rate",
             "How large each step is. Too high and the loss jumps or becomes NaN; too low and it hardly falls.",
             "float", 1e-3, minimum=1e-8, maximum=1e6, logarithmic=True,
         )
     )  # fmt: skip
-    epochs: int = _declared(
+    epochs: int = declared(
         Field("epochs", "Epochs", "How many times training goes through all pictures.", "int", 10, 1, 100_000)
     )
-    batch_size: int = _declared(
+    batch_size: int = declared(
         Field(
             "batch_size", "Batch size",
             "How many pictures are looked at before the weights change. Larger needs more memory.",
             "int", 32, minimum=1, maximum=65_536, unit="pictures",
         )
     )  # fmt: skip
-    momentum: float = _declared(
+    momentum: float = declared(
         Field("momentum", "Momentum", "How much of the last step is kept (SGD and RMSprop).", "float", 0.9, 0.0, 0.9999,
               advanced=True)
     )  # fmt: skip
-    weight_decay: float = _declared(
+    weight_decay: float = declared(
         Field("weight_decay", "Weight decay", "Pulls weights towards zero a little each step, against overfitting.",
               "float", 0.0, 0.0, 1.0, advanced=True)
     )  # fmt: skip
-    seed: int = _declared(
+    seed: int = declared(
         Field("seed", "Seed", "The start of all random choices: the same seed gives the same run on the same device.",
               "int", 0, minimum=0, maximum=2**31 - 1, advanced=True)
     )  # fmt: skip
-    device: str = _declared(
+    device: str = declared(
         Field("device", "Device",
               "Where the network is trained: auto takes the best there is, or name one (cpu, cuda, cuda:1, mps).",
               "text", "auto")

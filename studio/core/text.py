@@ -21,6 +21,9 @@ from studio.core.problem import Fix, Problem
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh_CN": "简体中文"}
 
+# Facts that hold the label of a field or a block.
+_LABELS = frozenset({"field", "block", "value"})
+
 _language = "en"
 
 
@@ -94,7 +97,12 @@ def _sentence(code: str, part: str, facts: Mapping[str, Value]) -> str:
     n = facts.get("count")
     if n == 1 and f"{part}_one" in in_language:
         template = in_language[f"{part}_one"]
-    return _filler.vformat(template, (), facts) if template else ""
+    return _filler.vformat(template, (), _facts_in_language(facts)) if template else ""
+
+
+def _facts_in_language(facts: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Labels among the facts are English source texts themselves."""
+    return {name: tr(value) if name in _LABELS and isinstance(value, str) else value for name, value in facts.items()}
 
 
 def problem_message(problem: Problem) -> str:
