@@ -2,7 +2,8 @@
 
 `tr("Stop after {n} epochs", n=5)` looks the English text up in `resources/text/<language>/*.json` and fills it in; a
 text without a translation is shown in English. A test collects every literal given to `tr` and requires a translation
-with the same placeholders. Problems and fixes have their sentences in `resources/text/problems/*.json`, by code.
+with the same placeholders. `{bytes:size}` shows a number of bytes as a size. Problems and fixes have their sentences
+in `resources/text/problems/*.json`, by code.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, cast
 from studio.core.fields import Value
 from studio.core.files import resources_folder
 from studio.core.problem import Fix, Problem
+from studio.core.quantities import size_text
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh_CN": "简体中文"}
 
@@ -70,6 +72,8 @@ class _Filler(string.Formatter):
         return kwargs.get(cast(str, key), "{" + str(key) + "}")
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "size" and isinstance(value, (int, float)):
+            return size_text(value)
         try:
             return str(super().format_field(value, format_spec))
         except (ValueError, TypeError):

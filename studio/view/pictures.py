@@ -1,0 +1,158 @@
+"""The pictures of the open project, scanned and inspected off the window's thread whenever the folder changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.core.check import with_classes
+from studio.core.problem import Problem
+from studio.core.project import Data, Project
+from studio.core.text import tr
+from studio.dataset.index import Index
+from studio.dataset.inspect import Inspection, inspect
+from studio.dataset.progress import IsCancelled, Progress, ReportProgress
+from studio.dataset.scan import scan
+from studio.dataset.split import Split, split
+from studio.dataset.suggest import suggest_preprocessing
+from studio.view.background import BackgroundTask
+from studio.view.document import Document
+
+CHOOSE_FOLDER = "choose-folder"
+
+
+class Pictures(QObject):
+    """What is known of the project's folder so far.
+
+    `index` comes first (names and labels, no file opened), `inspection` and `split` when every picture was decoded
+    once. `changed()` follows each of these and every start and end; `progressed(Progress)` the work in between.
+    """
+
+    changed = Signal()
+    progressed = Signal(object)
+    _found_index = Signal(object, object)
+
+    def __init__(self, document: Document, cache_folder: Path) -> None:
+        super().__init__()
+        self._document = document
+        self._cache_folder = cache_folder
+        self._task: BackgroundTask | None = None
+        self._token: object = None
+        self._is_first_look = False
+        self._found_index.connect(self._on_index)
+        self.index: Index | None = None
+        self.inspection: Inspection | None = None
+        self.split: Split | None = None
+        self.error: Exception | None = None
+        self.progress: Progress | None = None
+        document.changed.connect(self._on_project)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._task is not None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the scan and the inspection found, worst first as they give it."""
+        if self.inspection is not None:
+            return self.inspection.problems
+        return self.index.problems if self.index is not None else ()
+
+    def choose(self, folder: Path) -> None:
+        """Make `folder` the project's pictures: one undoable step, into which what is found there is merged."""
+        self._is_first_look = True
+        name = folder.name
+
+        def edit(project: Project) -> Project:
+            data = Data(str(folder), validation_share=project.data.validation_share)
+            return replace(project, data=data, name=project.name or name)
+
+        self._document.edit(tr("Choose pictures"), edit, merge=CHOOSE_FOLDER)
+        if self._document.project.data.folder == str(folder) and not self.is_busy and self.index is None:
+            self.rescan()
+
+    def rescan(self) -> None:
+        """Look at the folder again, whatever is known of it."""
+        self.cancel()
+        data = self._document.project.data
+        self.index = self.inspection = self.split = self.error = self.progress = None
+        if not data.folder:
+            self.changed.emit()
+            return
+
+        token = object()
+
+        def work(report: ReportProgress, is_cancelled: IsCancelled) -> tuple[Index, Inspection]:
+            index = scan(Path(data.folder), reading=data.reading, progress=report, cancelled=is_cancelled)
+            self._found_index.emit(token, index)
+            return index, inspect(index, self._cache_folder, progress=report, cancelled=is_cancelled)
+
+        task = BackgroundTask("pictures", work)
+        task.progressed.connect(lambda progress: self._on_progress(task, progress))
+        task.done.connect(lambda found: self._on_inspected(task, *found))
+        task.failed.connect(lambda error: self._on_failed(task, error))
+        task.cancelled.connect(lambda: self._on_cancelled(task))
+        self._task, self._token = task, token
+        task.start()
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Stop looking; what is known so far stays."""
+        if self._task is not None:
+            task, self._task = self._task, None
+            task.cancel()
+            self.changed.emit()
+
+    def _on_progress(self, task: BackgroundTask, progress: Progress) -> None:
+        if task is self._task:
+            self.progress = progress
+            self.progressed.emit(progress)
+
+    def _on_index(self, token: object, index: Index) -> None:
+        """The names and labels are known while the files are still being opened."""
+        if self._task is not None and token is self._token:
+            self.index = index
+            self.changed.emit()
+
+    def _on_inspected(self, task: BackgroundTask, index: Index, inspection: Inspection) -> None:
+        if task is not self._task:
+            return
+        self._task, self.progress = None, None
+        self.index, self.inspection = index, inspection
+        self._record(inspection)
+        self.split = split(inspection, self._document.project.data)
+        self.changed.emit()
+
+    def _record(self, inspection: Inspection) -> None:
+        """Write what the folder holds into the project: its classes and, at the first look, a fitting working size."""
+        project = self._document.project
+        classes = inspection.index.classes
+        is_first, self._is_first_look = self._is_first_look, False
+        if project.data.classes == classes and not is_first:
+            return
+
+        def edit(old: Project) -> Project:
+            new = with_classes(old, classes)
+            return replace(new, preprocessing=suggest_preprocessing(inspection, new.preprocessing)) if is_first else new
+
+        self._document.edit(tr("Choose pictures"), edit, merge=CHOOSE_FOLDER)
+        self._document.seal()
+
+    def _on_failed(self, task: BackgroundTask, error: Exception) -> None:
+        if task is self._task:
+            self._task, self.error = None, error
+            self.changed.emit()
+
+    def _on_cancelled(self, task: BackgroundTask) -> None:
+        if task is self._task:
+            self._task = None
+            self.changed.emit()
+
+    def _on_project(self, old: Project, new: Project) -> None:
+        if (old.data.folder, old.data.reading) != (new.data.folder, new.data.reading):
+            self.rescan()
+        elif old.data != new.data and self.inspection is not None:
+            self.split = split(self.inspection, new.data)
+            self.changed.emit()

@@ -1,0 +1,160 @@
+"""The run on the screen: started, commanded and followed. Every number about a run reaches the window through here."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.core.commands import Command, Pause, Resume, SaveCheckpoint, Stop, TakeSnapshot
+from studio.core.events import Event
+from studio.core.files import Folders
+from studio.core.problem import Problem
+from studio.core.project import Project
+from studio.core.runstate import RunState
+from studio.runs.command import send
+from studio.runs.folder import RunsUnwritable, create_run
+from studio.runs.follow import Follower
+from studio.runs.launchers import Launcher, RunHandle
+
+POLL_MS = 50
+STOP_GRACE_SECONDS = 2.0
+
+
+class Training(QObject):
+    """The run that is shown: one that goes on, or one opened from its record.
+
+    `arrived(list[Event])` is the only road from a run to the screen; `changed(old, new)` gives the `RunState` before
+    and after. `started()` and `ended()` mark a run of this window. `trouble(Problem)` says why none could be started.
+    """
+
+    arrived = Signal(list)
+    changed = Signal(object, object)
+    started = Signal()
+    ended = Signal()
+    trouble = Signal(object)
+
+    def __init__(self, folders: Folders, launchers: dict[str, Launcher]) -> None:
+        super().__init__()
+        self._folders = folders
+        self._launchers = launchers
+        self._handle: RunHandle | None = None
+        self._follower: Follower | None = None
+        self.state = RunState()
+        self.run_folder: Path | None = None
+        self.project: Project | None = None
+        self.is_stopping = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self.poll)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a run of this window goes on."""
+        return self._handle is not None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the run has not been heard of for too long."""
+        return self._follower is not None and self._follower.is_quiet(time.time())
+
+    def start(self, project: Project, launcher: str) -> None:
+        """Make a run folder for `project` and train it there."""
+        if self.is_active:
+            return
+        try:
+            folder = create_run(project, self._folders.runs)
+        except RunsUnwritable as error:
+            self.trouble.emit(error.problem)
+            return
+        self._launch(folder, project, launcher, resume=False)
+
+    def go_on(self, run_folder: Path, project: Project, launcher: str) -> None:
+        """Resume an ended run from its last checkpoint."""
+        if not self.is_active:
+            self._launch(run_folder, project, launcher, resume=True)
+
+    def _launch(self, folder: Path, project: Project, launcher: str, *, resume: bool) -> None:
+        self.open(folder, project)
+        self._handle = self._launchers[launcher].start(folder, resume=resume)
+        self._timer.start()
+        self.started.emit()
+
+    def open(self, run_folder: Path, project: Project | None = None) -> None:
+        """Show the run in `run_folder` from its first event on, whether it goes on or is long over."""
+        self.run_folder, self.project = run_folder, project
+        self.is_stopping = False
+        self._follower = Follower(run_folder)
+        old, self.state = self.state, RunState()
+        self.changed.emit(old, self.state)
+        self.poll()
+        if self._follower.is_behind or self.state.is_running:
+            self._timer.start()
+
+    def command(self, command: Command) -> None:
+        if self.run_folder is not None:
+            problem = send(self.run_folder, command)
+            if problem is not None:
+                self.trouble.emit(problem)
+
+    def pause(self) -> None:
+        self.command(Pause(time.time()))
+
+    def resume(self) -> None:
+        self.command(Resume(time.time()))
+
+    def save_checkpoint(self) -> None:
+        self.command(SaveCheckpoint(time.time()))
+
+    def take_snapshot(self) -> None:
+        self.command(TakeSnapshot(time.time()))
+
+    def stop(self) -> None:
+        """Ask the run to end; it is gone within three seconds, by force if need be."""
+        if self.run_folder is None or self.is_stopping:
+            return
+        self.is_stopping = True
+        if self._handle is not None:
+            self._handle.stop(STOP_GRACE_SECONDS)
+        else:
+            self.command(Stop(time.time()))
+        self.changed.emit(self.state, self.state)
+
+    def join(self, timeout_seconds: float) -> bool:
+        """Wait for the end of this window's run; whether it has ended."""
+        ended = self._handle is None or self._handle.wait(timeout_seconds)
+        self.poll()
+        return ended
+
+    def poll(self) -> None:
+        """Take in what the run has said since the last time."""
+        if self._follower is None:
+            return
+        if self._handle is not None:
+            self._handle.poll()
+        events = self._follower.poll()
+        if events:
+            self._take_in(events)
+        is_gone = self._handle is None or not self._handle.is_alive()
+        if self.state.ended is not None and is_gone and not self._follower.is_behind:
+            self._finish()
+
+    def _take_in(self, events: list[Event]) -> None:
+        old = self.state
+        for event in events:
+            self.state = self.state.after(event)
+        self.arrived.emit(events)
+        self.changed.emit(old, self.state)
+
+    def _finish(self) -> None:
+        self._timer.stop()
+        was_active, self._handle = self.is_active, None
+        self.is_stopping = False
+        if was_active:
+            self.changed.emit(self.state, self.state)
+            self.ended.emit()
+
+    def say(self, problem: Problem) -> None:
+        """Show trouble that is not a run's own."""
+        self.trouble.emit(problem)
