@@ -73,23 +73,6 @@ def call(command: Sequence[str | Path], environment: Mapping[str, str] | None = 
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
-def install_packages(names: Sequence[str], purpose: str, optional: bool = False) -> None:
-    """Install Debian packages where we may, otherwise say the command that does it on this system."""
-    manager = next((name for name in ("apt-get", *ELSEWHERE) if shutil.which(name)), None)
-    command = ELSEWHERE.get(manager or "", "apt-get install -y --no-install-recommends " + " ".join(names))
-    if manager == "apt-get" and os.geteuid() == 0:
-        say(f"{purpose} needs system packages; installing {' '.join(names)}")
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        call(["apt-get", "update", "-qq"], quiet)
-        if call([*command.split(), "-qq"], quiet) != 0:
-            raise Trouble("apt-get could not install them; its message above says why.")
-        return
-    told = f"{purpose} needs system packages that are missing here. This installs them:\n\n    sudo {command}\n"
-    if not optional:
-        raise Trouble(told + "\nThen run this again.")
-    say(told)
-
-
 def is_missing(library: str) -> bool:
     try:
         return not ctypes.CDLL(library)
@@ -98,19 +81,34 @@ def is_missing(library: str) -> bool:
 
 
 def prepare_system(window: bool, screen: bool) -> None:
-    """On Linux, see to what pip cannot install: Qt's system libraries, a font and, for tests, a screen nobody sees."""
+    """On Linux, see to what pip cannot install: Qt's system libraries, a font and, for tests, a screen nobody sees.
+
+    As root on Debian and its kin they are installed; elsewhere the command that does it is said, once for all of them.
+    """
+    pairs = (entry.split("=") for entry in LIBRARIES.split())
+    needed = [package for library, package in pairs if window and is_missing(library)]
     if importlib.util.find_spec("ensurepip") is None and not PYTHON.exists():
-        install_packages(["python{}.{}-venv".format(*sys.version_info)], "Making a virtual environment")
-    if LINUX and window:
-        pairs = (entry.split("=") for entry in LIBRARIES.split())
-        missing = [package for library, package in pairs if is_missing(library)]
-        if missing:
-            install_packages([*missing, "fonts-dejavu-core"], "The window")
-        folders = (Path("/usr/share/fonts"), Path.home() / ".local/share/fonts", Path.home() / ".fonts")
-        if not any(path.suffix in (".ttf", ".otf", ".ttc") for folder in folders for path in folder.rglob("*")):
-            install_packages(["fonts-dejavu-core"], "Text in the window", optional=True)
-    if LINUX and screen and shutil.which("Xvfb") is None:
-        install_packages(["xvfb"], "A test of the real window without a display", optional=True)
+        needed.append("python{}.{}-venv".format(*sys.version_info))
+    folders = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".local/share/fonts")
+    has_font = any(path for folder in folders for path in folder.rglob("*.[to]t[fc]"))
+    useful = ["fonts-dejavu-core"] if window and not has_font else []
+    if screen and shutil.which("Xvfb") is None:
+        useful.append("xvfb")
+    names = needed + useful
+    if not LINUX or not names:
+        return
+    manager = next((name for name in ("apt-get", *ELSEWHERE) if shutil.which(name)), "apt-get")
+    command = ELSEWHERE.get(manager, "apt-get install -y --no-install-recommends " + " ".join(names))
+    if manager == "apt-get" and shutil.which(manager) and os.geteuid() == 0:
+        say(f"installing system packages: {' '.join(names)}")
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        call(["apt-get", "update", "-qq"], quiet)
+        if call([*command.split(), "-qq"], quiet) != 0:
+            raise Trouble("apt-get could not install them; its message above says why.")
+    elif needed:
+        raise Trouble(f"system packages are missing. Install them, then run this again:\n\n    sudo {command}\n")
+    else:
+        say(f"some system packages would be useful (a font, a hidden screen for tests):\n\n    sudo {command}\n")
 
 
 def fingerprint() -> str:
@@ -124,8 +122,9 @@ def fingerprint() -> str:
 def pip(*arguments: str | Path) -> None:
     """Run pip; a download that breaks off is tried again, and pip keeps what it has fetched."""
     environment = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_DEFAULT_TIMEOUT": "60", "PIP_RETRIES": "8", **os.environ}
+    watched = sys.stdout.isatty()  # someone who sees progress bars; a log has no use for them
     for pause_seconds in (5, 20, 0):
-        if call([PYTHON, "-m", "pip", "install", "--quiet", *arguments], environment) == 0:
+        if call([PYTHON, "-m", "pip", "install", *([] if watched else ["--quiet"]), *arguments], environment) == 0:
             return
         if pause_seconds:
             say(f"that did not work; trying again in {pause_seconds} seconds")
@@ -133,14 +132,23 @@ def pip(*arguments: str | Path) -> None:
     raise Trouble("pip could not install everything; its message above says why. Run this again to go on from here.")
 
 
+def environment_fits() -> bool:
+    """Whether .venv can be brought up to date: it works, is of this Python, and was not moved (its scripts name it)."""
+    if not PYTHON.exists():
+        return False
+    made_so = (VENV / "pyvenv.cfg").read_text("utf-8")
+    answer = subprocess.run(
+        [PYTHON, "-c", "import sys, pip; print(sys.version)"], capture_output=True, text=True, check=False
+    )
+    return answer.stdout.strip() == sys.version and (str(VENV) in made_so or "command = " not in made_so)
+
+
 def prepare_environment() -> None:
     """Make .venv, or do nothing where it is complete: the stamp is written last, so an interruption is made good."""
-    if STAMP.exists() and STAMP.read_text("utf-8") == fingerprint() and PYTHON.exists():
+    if PYTHON.exists() and STAMP.exists() and STAMP.read_text("utf-8") == fingerprint():
         return
     STAMP.unlink(missing_ok=True)
-    version = "import sys, pip; print(sys.version)"
-    usable = PYTHON.exists() and subprocess.run([PYTHON, "-c", version], capture_output=True, text=True, check=False)
-    if not usable or usable.stdout.strip() != sys.version:
+    if not environment_fits():
         free_bytes = shutil.disk_usage(ROOT).free
         if free_bytes < NEEDED_BYTES:
             raise Trouble(f"{ROOT} needs {NEEDED_BYTES / 1e9:.1f} GB of free disk; {free_bytes / 1e9:.1f} GB are free.")
