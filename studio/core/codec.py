@@ -2,7 +2,8 @@
 
 One codec serves the project file, the events, the commands and the settings. Types it knows: dataclasses, unions of
 dataclasses (told apart by a `"type"` key), tuples, `FrozenMap`, string enums, literals, `None` and the JSON scalars.
-JSON has no NaN or infinity, so those floats travel as the strings `"nan"`, `"inf"` and `"-inf"`.
+JSON has no NaN or infinity, so those floats travel as the strings `"nan"`, `"inf"` and `"-inf"`; where a field takes
+text as well as numbers, they come back as that text.
 """
 
 from __future__ import annotations
