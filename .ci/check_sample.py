@@ -9,7 +9,10 @@ from pathlib import Path
 WANTED_ACCURACY = 0.95  # what the README promises
 MODEL_FILES = ("weights.safetensors", "network.json", "preprocessing.json", "labels.txt")
 
-[run] = json.load(sys.stdin)
+runs = json.load(sys.stdin)
+if len(runs) != 1:
+    sys.exit(f"expected the one run of the sample, found {len(runs)}")
+[run] = runs
 model = Path(run["run"]) / "model"
 missing = [name for name in MODEL_FILES if not (model / name).is_file()]
 if missing:
