@@ -87,7 +87,7 @@ def scan(
         unlabelled = Problem(
             "no_class_folders",
             place=shown(base.path),
-            facts=FrozenMap({"count": walk.root.total, "folder": str(folder)}),
+            facts=FrozenMap({"count": walk.root.total, "folder": shown(str(folder))}),
         )
         return _without_pictures(folder, base.path, (unlabelled, *clutter))
     readings = tuple(plan.reading() for plan in possible)
