@@ -1,0 +1,73 @@
+"""The program's entry: a known command is for the terminal, everything else opens the window."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from studio.core.registry import resolve
+from studio.core.text import tr
+
+# Known here so that the window opens without importing the terminal; a test holds it against the real commands.
+COMMANDS = frozenset({"check", "data", "doctor", "evaluate", "explain", "new", "predict", "runs", "train"})
+_FOR_TERMINAL = frozenset({"-h", "--help", "--version"})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run with `arguments` (those of the command line by default); returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and (given[0] in COMMANDS or given[0] in _FOR_TERMINAL):
+        return _terminal(given)
+    return _window(given)
+
+
+def _terminal(arguments: list[str]) -> int:
+    from studio.cli import app
+
+    try:
+        app(args=arguments, prog_name="studio", standalone_mode=True)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    return 0
+
+
+def _window(arguments: list[str]) -> int:
+    if not has_display():
+        return _say(
+            tr(
+                "There is no display, so the window cannot open. The terminal can do the same: studio --help lists its "
+                "commands, and studio train --sample trains a first network. With Xvfb installed, xvfb-run studio "
+                "opens the window on a virtual display."
+            )
+        )
+    try:
+        open_window: Callable[[list[str]], int] = resolve("studio.app:main")
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in {"PySide6", "pyqtgraph", "shiboken6"}:
+            raise
+        return _say(
+            tr(
+                "The window needs {package}, which cannot be loaded ({reason}). Install it: pip install "
+                '"lantern-studio[window]". The terminal works without it: studio --help.',
+                package=error.name,
+                reason=error,
+            )
+        )
+    return open_window(arguments)
+
+
+def has_display() -> bool:
+    """Whether a window can be shown: always outside Linux, there by the variables that Qt reads."""
+    if not sys.platform.startswith(("linux", "freebsd")):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def _say(sentence: str) -> int:
+    sys.stderr.write(sentence + "\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

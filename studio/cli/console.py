@@ -1,0 +1,161 @@
+"""What the terminal prints: documents on standard output, sentences and progress beside them, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from studio.core.codec import to_plain
+from studio.core.problem import Problem, Severity
+from studio.core.text import fix_label, problem_message, problem_repair, problem_why, tr
+
+GOOD, TROUBLE, WRONG_USE = 0, 1, 2
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+class Trouble(Exception):
+    """A command cannot go on; its sentence goes to standard error and the command ends with `code`."""
+
+    def __init__(self, sentence: str, code: int = TROUBLE) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.code = code
+
+
+def wrong_use(sentence: str) -> Trouble:
+    return Trouble(sentence, WRONG_USE)
+
+
+def trouble(problem: Problem, code: int = TROUBLE) -> Trouble:
+    return Trouble(problem_text(problem), code)
+
+
+def out() -> Console:
+    """For people, on standard output."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def err() -> Console:
+    """For people, on standard error: everything that is not the result."""
+    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+
+
+def say_trouble(sentence: str) -> None:
+    """One sentence, or a few lines, on standard error."""
+    err().print(Text(printable(sentence)))
+
+
+def print_json(document: object, *, is_line: bool = False) -> None:
+    """`document` on standard output, complete and flushed; on one line in a stream."""
+    print_text(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=None if is_line else 2))
+
+
+def print_text(text: str) -> None:
+    """A line exactly as it is, in UTF-8 whatever the terminal says; what is no text keeps its JSON escape."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text + "\n")
+    else:
+        sys.stdout.flush()
+        stream.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.flush()
+
+
+def printable(text: str) -> str:
+    """`text` with what is no text (bytes of odd file names) shown as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def problem_text(problem: Problem) -> str:
+    """What happened, why it matters and what can be done, in sentences."""
+    return " ".join(part for part in (problem_message(problem), problem_why(problem), problem_repair(problem)) if part)
+
+
+def problem_document(problem: Problem) -> dict[str, object]:
+    """A problem as `--json` prints it."""
+    return {
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "place": problem.place,
+        "message": problem_message(problem),
+        "why": problem_why(problem),
+        "repair": problem_repair(problem),
+        "fixes": [fix_label(fix) for fix in problem.fixes],
+        "files": list(problem.files),
+        "facts": to_plain(problem.facts),
+    }
+
+
+def print_problems(console: Console, problems: Sequence[Problem]) -> None:
+    """Each problem on its own lines, coloured by how much it matters."""
+    for problem in problems:
+        where = f"{problem.place}: " if problem.place else ""
+        colour = _COLOURS[problem.severity]
+        word = {
+            Severity.ERROR: tr("error"),
+            Severity.WARNING: tr("warning"),
+            Severity.INFO: tr("note"),
+        }[problem.severity]
+        console.print(f"[{colour}]{word}[/] {safe(where + problem_message(problem))}")
+        for more in (problem_why(problem), problem_repair(problem)):
+            if more:
+                console.print(f"    {safe(more)}")
+        for fix in problem.fixes:
+            console.print(f"    [green]→[/] {safe(fix_label(fix))}")
+
+
+def safe(text: str) -> str:
+    """`text` for rich: printable and without markup."""
+    return escape(printable(text))
+
+
+def command_name() -> str:
+    """How this program is called from here, for the commands that we propose."""
+    script = Path(sys.executable).with_name("studio.exe" if sys.platform == "win32" else "studio")
+    if shutil.which("studio") == str(script):
+        return "studio"
+    if script.is_file():
+        return quoted(short_path(script))
+    return f"{quoted(short_path(Path(sys.executable)))} -m studio"
+
+
+def short_path(path: Path) -> str:
+    """`path` relative to the current folder where it lies in it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def quoted(text: str) -> str:
+    """`text` as one word of a command line."""
+    plain = all(letter.isalnum() or letter in "-_./:\\+=,@" for letter in text)
+    return text if plain and text else '"' + text.replace('"', '\\"') + '"'
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def seconds_text(seconds: float) -> str:
+    """`42 s`, `3 min 05 s`, `2 h 10 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return tr("{s} s", s=whole)
+    if whole < 3600:
+        return tr("{m} min {s} s", m=whole // 60, s=f"{whole % 60:02}")
+    return tr("{h} h {m} min", h=whole // 3600, m=f"{whole % 3600 // 60:02}")
+
+
+def finite(value: float | None) -> float | None:
+    """JSON has no NaN; what is not a number is null."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,58 @@
+"""`studio doctor`: whether this machine can train, and what to do where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from studio.advice.doctor import Check, doctor, worst
+from studio.advice.machine import TORCH_FACTS
+from studio.cli.console import GOOD, TROUBLE, err, out, print_json, safe
+from studio.core.fields import Value
+from studio.core.files import Folders
+from studio.core.frozen import FrozenMap
+from studio.core.problem import Problem
+from studio.core.text import tr
+from studio.runs.launchers.process import EngineProcess
+
+_SIGNS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]", "unknown": "[dim]?[/]"}
+
+
+def examine(folders: Folders, as_json: bool) -> int:
+    """Measure the machine, and torch by what the engine process can do with it."""
+    with err().status(tr("Trying PyTorch")):
+        facts = _torch_facts(folders)
+    checks = doctor([folders.data, folders.cache, folders.runs], facts)
+    if as_json:
+        print_json({"checks": [_document(check) for check in checks]})
+    else:
+        for check in checks:
+            out().print(f"{_SIGNS[check.verdict]} {safe(check.id):<22} {safe(check.value)}")
+            if check.fix:
+                out().print(f"    [green]→[/] {safe(check.fix)}")
+    return TROUBLE if worst(checks) == "error" else GOOD
+
+
+def _document(check: Check) -> dict[str, object]:
+    return {"id": check.id, "value": check.value, "verdict": check.verdict, "fix": check.fix}
+
+
+def _torch_facts(folders: Folders) -> FrozenMap[Value]:
+    """What the engine says of torch; an engine that does not start is a fact too."""
+    engine = EngineProcess(folders.cache)
+    try:
+        answer = engine.proof().result()
+    finally:
+        engine.close()
+    if isinstance(answer, Problem):
+        detail = str(answer.facts.get("trace") or answer.facts.get("detail") or "")
+        return FrozenMap({"torch_imports": False, "torch_import_error": detail.strip()[-500:]})
+    return facts_of(answer)
+
+
+def facts_of(answer: Mapping[str, Any]) -> FrozenMap[Value]:
+    """The facts for the doctor in the engine's answer, whether they lie at its top or under "facts"."""
+    inner = answer.get("facts")
+    source: Mapping[str, Any] = inner if isinstance(inner, Mapping) else answer
+    known = {name: source[name] for name in TORCH_FACTS if isinstance(source.get(name), (bool, int, float, str))}
+    return FrozenMap(known)
