@@ -90,7 +90,7 @@ def _packed(findings: Mapping[str, tuple[int, int, Finding]]) -> bytes:
 
 
 def _unpacked(path: Path) -> dict[str, tuple[int, int, Finding]]:
-    with np.load(path, allow_pickle=False) as columns:
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
         notes = json.loads(columns["notes"].tobytes())
         if notes["rules"] != _RULES:
             return {}

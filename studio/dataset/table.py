@@ -15,6 +15,7 @@ _LARGEST_BYTES = 200 * 1024 * 1024
 _LOOKED_AT_ROWS = 2000
 # A column names the pictures when at least this part of its cells are pictures that exist.
 _ENOUGH_MATCHES = 0.5
+_FEWEST_MATCHES = 2
 _LABEL_WORDS = (
     "label labels class classes class_name classname category target species diagnosis dx breed type y tag "
     "标签 类别 分类"
@@ -129,7 +130,7 @@ def _picture_column(sample: list[list[str]], find: Callable[[str], int | None]) 
     body = sample[1:]
     scores = [sum(find(row[column]) is not None for row in body) for column in range(len(sample[0]))]
     best = max(range(len(scores)), key=lambda column: scores[column])
-    return best if scores[best] >= max(1, _ENOUGH_MATCHES * len(body)) else None
+    return best if scores[best] >= max(_FEWEST_MATCHES, _ENOUGH_MATCHES * len(body)) else None
 
 
 def _split_column(header: list[str], sample: list[list[str]], picture_column: int) -> int | None:

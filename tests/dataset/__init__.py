@@ -1,0 +1,1 @@
+"""Tests of the data set layer; they need neither torch nor Qt."""
