@@ -36,5 +36,5 @@ def suggest_preprocessing(inspection: Inspection, present: Preprocessing) -> Pre
         side = int(min(LARGEST_SUGGESTED_PX, max(SMALLEST_SUGGESTED_PX, round(shorter / _STEP_PX) * _STEP_PX)))
         width = height = side
     grey = sum(mode in _GREY_MODES for mode in inspection.modes if mode)
-    channels = "grey" if grey >= _GREY_SHARE * int(usable.sum()) else "colour"
-    return replace(present, height=height, width=width, channels=channels)
+    is_grey = grey >= _GREY_SHARE * int(usable.sum())
+    return replace(present, height=height, width=width, channels="grey" if is_grey else "colour")

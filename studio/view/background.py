@@ -43,6 +43,11 @@ class BackgroundTask(QObject):
         """Ask it to stop; `cancelled` follows within a second."""
         self._stop.set()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop.is_set()
+
     def join(self, timeout_seconds: float = 10.0) -> bool:
         """Wait until the thread is gone; whether it is."""
         self._thread.join(timeout_seconds)

@@ -131,6 +131,8 @@ class FieldEditor(QWidget):
                 return box
             case "choice":
                 combo = CalmCombo()
+                combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+                combo.setMinimumContentsLength(10)
                 for number, choice in enumerate(field.choices):
                     combo.addItem(tr(choice.label), choice.value)
                     if choice.help:

@@ -112,7 +112,7 @@ class Theme(QObject):
         sheet = path.read_text("utf-8")
         for name in sorted((n for n in tokens if isinstance(tokens[n], str)), key=len, reverse=True):
             sheet = sheet.replace(f"@{name}", tokens[name])
-        return sheet.replace("@icons", (resources_folder() / "icons").as_posix())
+        return sheet.replace("@mode", self.mode).replace("@icons", (resources_folder() / "icons").as_posix())
 
 
 @cache
