@@ -304,14 +304,9 @@ class DataPage(Page):
             self._title.setText(tr("Looking at the folder…") if pictures.is_busy else tr("The folder was not read"))
         else:
             usable = sum(pictures.inspection.counts() if pictures.inspection is not None else index.counts())
-            self._title.setText(
-                trn(
-                    len(index.classes),
-                    "{count:,} pictures in one class",
-                    "{count:,} pictures in {n} classes",
-                    count=usable,
-                )
-            )
+            classes = len(index.classes)
+            text = trn(classes, "{count:,} pictures in one class", "{count:,} pictures in {n} classes", count=usable)
+            self._title.setText(text)
         self._show_readings()
         self._again.setEnabled(not pictures.is_busy)
         self._busy.setVisible(pictures.is_busy)
