@@ -23,6 +23,7 @@ import re
 import stat
 import threading
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -95,20 +96,9 @@ def load(path: Path, background: str = "white") -> Loaded:
     with _opened(path) as content:
         content_hash = hash_of(content, path)
         image = _identified(content, path)
-        large = image.width * image.height > _LARGE_PICTURE_PX
-        try:
-            if large:
-                _one_large_picture.acquire()
-            mode, kind = image.mode, image.format or ""
-            image.load()
-            image, turned = _upright(image)
-            return Loaded(_rgb(image, BACKGROUNDS[background]), mode, kind, turned, content_hash)
-        except Exception as error:  # decoders raise whatever they like on damaged files
-            raise Refused(_damage(path, error)) from error
-        finally:
-            if large:
-                _one_large_picture.release()
-            image.close()
+        mode, kind = image.mode, image.format or ""
+        rgb, turned = _decoded(image, path, background)
+        return Loaded(rgb, mode, kind, turned, content_hash)
 
 
 def to_working_size(rgb: Pixels, preprocessing: Preprocessing) -> Pixels:
@@ -144,17 +134,10 @@ def thumbnail(path: Path, size_px: int, background: str = "white") -> Pixels:
     """
     with _opened(path) as content:
         image = _identified(content, path)
-        try:
-            image.draft("RGB", (size_px, size_px))
-            image.load()
-            image, _ = _upright(image)
-            small = Image.fromarray(_rgb(image, BACKGROUNDS[background]))
-            small.thumbnail((size_px, size_px), Image.Resampling.BILINEAR)
-            return np.asarray(small, np.uint8)
-        except Exception as error:  # decoders raise whatever they like on damaged files
-            raise Refused(_damage(path, error)) from error
-        finally:
-            image.close()
+        image.draft("RGB", (size_px, size_px))
+        small = Image.fromarray(_decoded(image, path, background)[0])
+        small.thumbnail((size_px, size_px), Image.Resampling.BILINEAR)
+        return np.asarray(small, np.uint8)
 
 
 def content_hash(path: Path) -> bytes:
@@ -230,6 +213,18 @@ def _identified(content: BinaryIO, path: Path) -> Image.Image:
         image.close()
         raise Refused(refusal("picture_bomb", path, width=width, height=height, limit=LARGEST_PICTURE_PX))
     return image
+
+
+def _decoded(image: Image.Image, path: Path, background: str) -> tuple[Pixels, bool]:
+    """The pixels of an opened picture, which is closed, and whether metadata turned it."""
+    large = image.width * image.height > _LARGE_PICTURE_PX
+    with image, _one_large_picture if large else nullcontext():
+        try:
+            image.load()
+            upright, turned = _upright(image)
+            return _rgb(upright, BACKGROUNDS[background]), turned
+        except Exception as error:  # decoders raise whatever they like on damaged files
+            raise Refused(_damage(path, error)) from error
 
 
 @cache

@@ -50,10 +50,14 @@ class Pace:
         self._last_seconds = time.monotonic()
         report(Progress(phase, 0, total))
 
-    def at(self, done: int) -> None:
-        """`done` are finished; raises `Cancelled` when the task was asked to stop."""
+    def check(self) -> None:
+        """Raise `Cancelled` when the task was asked to stop."""
         if self._cancelled():
             raise Cancelled
+
+    def at(self, done: int) -> None:
+        """`done` are finished; raises `Cancelled` when the task was asked to stop."""
+        self.check()
         now_seconds = time.monotonic()
         if now_seconds - self._last_seconds >= SHORTEST_INTERVAL_SECONDS:
             self._last_seconds = now_seconds

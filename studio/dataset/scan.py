@@ -77,7 +77,8 @@ def scan(
     trouble = _unusable(folder)
     if trouble is not None:
         return _without_pictures(folder, "", (trouble,))
-    walk = Walker(str(folder), Pace("scan", None, progress, cancelled)).run()
+    pace = Pace("scan", None, progress, cancelled)
+    walk = Walker(str(folder), pace).run()
     clutter = _clutter(walk)
     if not walk.root.total:
         return _without_pictures(folder, "", (_no_pictures(folder, walk), *clutter))
@@ -93,7 +94,7 @@ def scan(
     readings = tuple(plan.reading() for plan in possible)
     at = next((place for place, found in enumerate(readings) if found.id == reading), 0)
     chosen, plan = readings[at], possible[at]
-    pictures = _pictures(plan, chosen.classes)
+    pictures = _pictures(plan, chosen.classes, pace)
     problems = [*_layout(walk, base, plan, chosen, readings), *_about_classes(chosen.classes, pictures), *clutter]
     if reading and chosen.id != reading:
         problems.append(_warn("reading_not_found", place=reading))
@@ -155,13 +156,14 @@ def _by_table(root: Path, walk: Walk) -> list[_TablePlan]:
     return [_TablePlan(table, folders, paths) for table in tables]
 
 
-def _pictures(plan: AnyPlan, classes: tuple[str, ...]) -> Pictures:
+def _pictures(plan: AnyPlan, classes: tuple[str, ...], pace: Pace) -> Pictures:
     if isinstance(plan, _TablePlan):
         return _table_pictures(plan, classes)
     label_of = {same_name_key(name): place for place, name in enumerate(classes)}
     paths: list[str] = []
     labels, splits, sizes, mtimes = [], [], [], []
     for part in sorted(plan.parts, key=lambda part: part.folder.path):
+        pace.check()
         folder = part.folder
         order = sorted(range(len(folder.names)), key=folder.names.__getitem__)
         paths.extend(folder.within(folder.names[place]) for place in order)
