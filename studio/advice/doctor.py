@@ -119,7 +119,9 @@ def _torch_itself(facts: Facts) -> Iterator[Check]:
         yield Check("torch-import", tr("torch does not load"), "error", fix)
     elif imports:
         yield Check("torch-import", tr("torch loads"), "ok")
-    if text(facts, "torch_build") not in ("", "cpu", "rocm") and facts.get("cuda_available") is False:
+    # Without a card this is as it should be, and the driver's line says so.
+    has_card = bool(number(facts, "gpu_count")) and text(facts, "torch_build") not in ("", "cpu", "rocm")
+    if has_card and facts.get("cuda_available") is False:
         fix = text(facts, "cuda_error") or tr("Train on the CPU, or see the lines about the driver and the card.")
         yield Check("cuda", tr("torch cannot use a GPU here"), "warning", fix)
     elif facts.get("cuda_available"):

@@ -65,7 +65,7 @@ class Entry:
         patterns: regular expressions with named groups (see `readings.read_groups`); alternatives are separate.
         examples: texts that the patterns match, old and new wordings.
         also_matches: ids of more exact entries whose texts these patterns match too; the more exact one ranks first.
-        problems: codes of `Problem`s that are this trouble.
+        problems: codes of `Problem`s that are this trouble; `code:cuda` where only on that kind of device.
         rules: names in `studio.advice.signals`: the same trouble seen in a run's numbers.
         checks: names in `studio.advice.checks`: what can be measured to confirm it or rule it out.
         weight: below 1 for wrappers and consequences of another error.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from studio.advice.explain import explain
 from studio.advice.hint import Facts, Hint
 from studio.advice.hints import make_hint, problem_hint
-from studio.advice.knowledge import knowledge
+from studio.advice.knowledge import Entry, knowledge
+from studio.advice.readings import text
 from studio.advice.runfacts import RunFacts
 from studio.advice.signals import RULES
 from studio.core.fields import Value
@@ -17,6 +19,7 @@ from studio.core.project import Project
 
 # A failed run comes before what its numbers hint at.
 _FAILED = 1.0
+_WORDS = ("trace", "detail", "reason")
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -33,24 +36,34 @@ def hints_for(
         machine: facts of `studio.advice.machine.measure`, for the checks of a failed run.
     """
     known: Facts = FrozenMap({**(machine or {}), **(_known(run) if run else {})})
-    found = [*problems, *(run.warned if run else ())]
+    found: dict[tuple[str, str], Hint] = {}
+    # In the order of how much they say: a failure's own text, what was expected, what only the numbers show.
+    for place, hint in (
+        *(_failure_hints(project, run, known) if run else ()),
+        *_problem_hints(project, (*problems, *(run.warned if run else ())), known),
+        *(_signal_hints(project, run, known) if run else ()),
+    ):
+        found.setdefault((hint.id, place), hint)
+    return tuple(sorted(found.values(), key=lambda hint: (_RANK[hint.severity], -hint.score, hint.id)))
+
+
+def _problem_hints(project: Project, problems: tuple[Problem, ...], known: Facts) -> Iterator[tuple[str, Hint]]:
+    for problem in problems:
+        if problem.severity is Severity.INFO:
+            continue
+        entry = _entry_for(problem)
+        yield problem.place, problem_hint(problem, entry, known, project)
+        if entry is None:
+            # A problem that wraps another program's error carries its words.
+            words = "\n".join(text(problem.facts, name) for name in _WORDS)
+            yield from ((problem.place, hint) for hint in explain(words, project=project, facts=known))
+
+
+def _entry_for(problem: Problem) -> Entry | None:
+    """The entry for the problem on its kind of device, else for the problem anywhere."""
     by_problem = knowledge().by_problem
-    hints = [
-        problem_hint(problem, by_problem.get(problem.code), known, project)
-        for problem in found
-        if problem.severity is not Severity.INFO
-    ]
-    if run is not None:
-        hints.extend(_failure_hints(project, run, known))
-        hints.extend(_signal_hints(project, run, known))
-    ranked = sorted(hints, key=lambda hint: (_RANK[hint.severity], -hint.score, hint.id))
-    unique: dict[tuple[str, Facts], Hint] = {}
-    texts = {hint.id for hint in hints if hint.matched_line}
-    for hint in ranked:
-        # A failure that was recognised by its text says more than the rule or the warning about the same trouble.
-        if hint.id not in texts or hint.matched_line:
-            unique.setdefault((hint.id, FrozenMap() if hint.matched_line else hint.values), hint)
-    return tuple(unique.values())
+    device = text(problem.facts, "device").partition(":")[0]
+    return by_problem.get(f"{problem.code}:{device}") or by_problem.get(problem.code)
 
 
 def _known(run: RunFacts) -> Facts:
@@ -67,19 +80,18 @@ def _known(run: RunFacts) -> Facts:
     return FrozenMap({name: value for name, value in facts.items() if value is not None})
 
 
-def _failure_hints(project: Project, run: RunFacts, known: Facts) -> tuple[Hint, ...]:
+def _failure_hints(project: Project, run: RunFacts, known: Facts) -> Iterator[tuple[str, Hint]]:
+    """What the failure's text tells; one without a trace is a problem that is told among the warnings."""
     failure = run.failure
-    if failure is None:
-        return ()
-    facts: Facts = FrozenMap({**known, **failure.facts})
-    found = explain(failure.as_text(), project=project, facts=facts)
-    return tuple(replace(hint, score=hint.score + _FAILED) for hint in found)
+    if failure is None or (text(failure.facts, "problem") and not failure.trace):
+        return
+    facts: Facts = FrozenMap({**known, **{name: value for name, value in failure.facts.items() if value is not None}})
+    for hint in explain(failure.as_text(), project=project, facts=facts):
+        yield "", replace(hint, score=hint.score + _FAILED)
 
 
-def _signal_hints(project: Project, run: RunFacts, known: Facts) -> tuple[Hint, ...]:
-    hints = []
+def _signal_hints(project: Project, run: RunFacts, known: Facts) -> Iterator[tuple[str, Hint]]:
     for name, entry in knowledge().by_rule.items():
         seen = RULES[name](run)
         if seen is not None:
-            hints.append(make_hint(entry, seen, known, project))
-    return tuple(hints)
+            yield "", make_hint(entry, seen, known, project)
