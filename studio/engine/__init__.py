@@ -1,0 +1,1 @@
+"""Everything that touches tensors: the only importer of torch."""

@@ -1,0 +1,139 @@
+"""Puts a run together from its pictures: network, optimiser, batches, at the place where training begins or goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from studio.core.check import check
+from studio.core.events import CheckpointSaved
+from studio.core.fields import Value
+from studio.core.frozen import FrozenMap
+from studio.core.problem import Problem, Severity
+from studio.core.project import Project
+from studio.engine.batches import Batches, Normaliser
+from studio.engine.build import CannotBuild, GraphNet, build
+from studio.engine.checkpoint import Checkpoint, CheckpointWriter, Saved
+from studio.engine.learner import Learner
+from studio.engine.prepared import Prepared, with_statistics
+from studio.engine.probes.sampler import Sampler
+from studio.engine.session import Session
+from studio.engine.trouble import Trouble
+
+
+@dataclass(slots=True)
+class Run:
+    """What a run is made of; `facts` are kept with each of its checkpoints."""
+
+    session: Session
+    sampler: Sampler
+    project: Project
+    prepared: Prepared
+    net: GraphNet
+    learner: Learner
+    normaliser: Normaliser
+    training: Batches
+    validation: Batches
+    writer: CheckpointWriter
+    facts: dict[str, Any]
+
+    @property
+    def class_count(self) -> int:
+        return self.project.class_count
+
+
+@contextmanager
+def assembled(session: Session, prepared: Prepared, found: Checkpoint | None) -> Iterator[Run]:
+    """Network, optimiser and batches, at the place where training begins or goes on."""
+    session.enter("build")
+    _refuse_what_cannot_work(session, prepared.project)
+    project = _with_same_statistics(prepared.project, found) if found else with_statistics(prepared, session)
+    recipe, preprocessing = project.recipe, project.preprocessing
+    try:
+        net = build(project.network, preprocessing.shape, project.class_count, recipe.seed)
+    except CannotBuild as error:
+        facts: FrozenMap[Value] = FrozenMap(reason=str(error))
+        raise Trouble(Problem("network_cannot_be_built", place=error.block, facts=facts)) from None
+    learner = Learner(net, recipe, session.device)
+    facts_to_keep = {
+        "classes": list(project.data.classes),
+        "mean": list(preprocessing.mean),
+        "std": list(preprocessing.std),
+        "data": prepared.digest,
+    }
+    if found is not None:
+        _restore(session, learner, found, facts_to_keep)
+    merge_single = any(block.kind == "batch_norm" for block in project.network.blocks)
+    batches = partial(
+        Batches,
+        prepared.cache,
+        labels=prepared.labels,
+        batch_size=recipe.batch_size,
+        pinned=session.device.type == "cuda",
+        stop_asked=session.stop_asked,
+    )
+    training = batches(prepared.train, seed=recipe.seed, merge_single=merge_single)
+    validation = batches(prepared.validation)
+    writer = CheckpointWriter(session.run_folder, partial(_say_saved, session), partial(_say_not_saved, session))
+    session.place.batch_size = recipe.batch_size
+    session.place.step = learner.position.step
+    session.best_accuracy = learner.position.best_accuracy
+    assert session.sampler is not None
+    normaliser = Normaliser(preprocessing.mean, preprocessing.std, session.device)
+    session.started(
+        project,
+        resumed_step=learner.position.step,
+        train_count=len(prepared.train),
+        validation_count=len(prepared.validation),
+        steps_per_epoch=len(training),
+        parameters=sum(parameter.numel() for parameter in net.parameters()),
+    )
+    try:
+        yield Run(
+            session, session.sampler, project, prepared, net, learner, normaliser, training, validation, writer,
+            facts_to_keep,
+        )  # fmt: skip
+    finally:
+        writer.close()
+
+
+def _refuse_what_cannot_work(session: Session, project: Project) -> None:
+    report = check(project)
+    errors = [problem for problem in report.all_problems if problem.severity is Severity.ERROR]
+    for problem in errors[1:]:
+        session.warn(problem)
+    if errors:
+        raise Trouble(errors[0])
+    if report.forecast is not None:
+        training = report.forecast.training
+        session.forecast_bytes = training.total if session.device.type == "cpu" else training.tensors
+
+
+def _with_same_statistics(project: Project, found: Checkpoint) -> Project:
+    mean, std = (tuple(map(float, found.facts[name])) for name in ("mean", "std"))
+    return replace(project, preprocessing=replace(project.preprocessing, mean=mean, std=std))
+
+
+def _restore(session: Session, learner: Learner, found: Checkpoint, facts: dict[str, Any]) -> None:
+    if found.facts["classes"] != facts["classes"]:
+        raise Trouble(Problem("checkpoint_of_other_classes", facts=FrozenMap(step=found.step)))
+    try:
+        learner.restored(found)
+    except (ValueError, RuntimeError, KeyError, TypeError, IndexError) as error:
+        told: FrozenMap[Value] = FrozenMap(step=found.step, reason=str(error).split("\n")[0])
+        raise Trouble(Problem("checkpoint_does_not_fit", facts=told)) from None
+    if found.facts["data"] != facts["data"]:
+        session.warn(Problem("pictures_changed_since", Severity.WARNING, facts=FrozenMap(step=found.step)))
+
+
+def _say_saved(session: Session, saved: Saved) -> None:
+    now = session.emitter.now
+    session.emitter.emit(CheckpointSaved(now, saved.path, saved.step, saved.epoch, saved.bytes, saved.is_best))
+
+
+def _say_not_saved(session: Session, error: OSError) -> None:
+    reason = error.strerror or str(error)
+    session.warn(Problem("checkpoint_not_saved", Severity.WARNING, facts=FrozenMap(reason=reason)))

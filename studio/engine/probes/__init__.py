@@ -1,0 +1,1 @@
+"""What records memory while a run goes on; what the recordings mean is said in `studio.memory`."""

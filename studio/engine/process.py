@@ -1,0 +1,261 @@
+"""The engine process: requests as JSON lines on standard input, answers as JSON lines on standard output.
+
+The first line out is `{"type": "ready", ...}`, or `{"type": "broken", ...}` where torch cannot be used. Requests:
+
+    {"id": 1, "do": "train", "run": FOLDER, "cache": FOLDER, "resume": false}  -> started, then ended
+    {"id": 2, "do": "predict", "model": PATH, "paths": [...], "top": 5}        -> predictions
+    {"id": 3, "do": "devices"}                                                 -> devices
+    {"id": 4, "do": "proof"}                                                   -> proof
+    {"do": "quit"}
+
+Any request may carry "language", in which sentences are answered from then on. An answer carries the request's id; what
+goes wrong is `{"id": ..., "type": "error", "message": ...}`. One run at a time; predictions and proofs are answered
+while it goes on. When the input ends, a run in progress is finished first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from studio.core.text import set_language, tr
+from studio.engine.allocator import keep_freed_memory
+
+if TYPE_CHECKING:
+    from studio.engine.artefact import LoadedModel
+    from studio.engine.worker import TrainingThread
+
+
+class Answers:
+    """The way out: whole lines, from any thread."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+
+    def send(self, kind: str, id: object = None, **more: Any) -> None:
+        """One answer; a reader that has gone away is no reason to end a run."""
+        plain = {"type": kind, **({} if id is None else {"id": id}), **more}
+        line = (json.dumps(plain, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+        with self._lock:
+            try:
+                while line:
+                    line = line[os.write(self._descriptor, line) :]
+            except OSError:
+                return
+
+
+def claim_output() -> int:
+    """Keep standard output for answers: whatever a library prints goes to standard error from here on."""
+    sys.stdout.flush()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return answers
+
+
+def warm_up() -> dict[str, Any]:
+    """Import all that training needs and make a first optimiser step, which imports as much again; facts of torch."""
+    import torch
+
+    from studio.core.project import Recipe
+    from studio.engine import predict, worker  # noqa: F401 - imported to be there
+    from studio.engine.optimisers import make_optimiser
+    from studio.engine.proof import torch_facts
+
+    layer = torch.nn.Linear(2, 2)
+    optimiser = make_optimiser(layer.parameters(), Recipe())
+    torch.autograd.backward(layer(torch.zeros(1, 2)).sum())
+    optimiser.step()
+    return torch_facts()
+
+
+class Engine:
+    """Does what requests ask. Predictions and proofs have one thread, the run has its own."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.is_listening = False
+        self._answers = answers
+        self._run: TrainingThread | None = None
+        self._watchers: list[threading.Thread] = []
+        self._side = ThreadPoolExecutor(1, thread_name_prefix="lantern-side")
+        self._model: tuple[tuple[object, ...], LoadedModel] | None = None
+
+    def handle(self, request: dict[str, Any]) -> bool:
+        """Do one request; False where it asks to quit."""
+        asked, do = request.get("id"), request.get("do")
+        if isinstance(request.get("language"), str):
+            set_language(request["language"])
+        match do:
+            case "quit":
+                self.stop()
+                return False
+            case "train":
+                self._guarded(asked, lambda: self._train(asked, request))
+            case "predict":
+                self._side.submit(self._guarded, asked, lambda: self._predict(asked, request))
+            case "devices":
+                self._side.submit(self._guarded, asked, lambda: self._devices(asked))
+            case "proof":
+                self._side.submit(self._guarded, asked, lambda: self._proof(asked))
+            case _:
+                self._answers.send("error", asked, message=tr("There is no request “{name}”.", name=do))
+        return True
+
+    def _guarded(self, id: object, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except KeyError as error:
+            self._answers.send("error", id, message=tr("The request lacks {key}.", key=error))
+        except Exception as error:  # noqa: BLE001 - the asker must get an answer, and the engine must live on
+            trace = "".join(traceback.format_exception(error))
+            self._answers.send("error", id, message=str(error) or type(error).__name__, trace=trace)
+
+    def _train(self, id: object, request: dict[str, Any]) -> None:
+        from studio.engine.worker import start_training
+
+        if self._run is not None and self._run.is_alive():
+            self._answers.send("error", id, message=tr("A run is going on already: {run}.", run=self._run.run_folder))
+            return
+        self._watchers = [watcher for watcher in self._watchers if watcher.is_alive()]
+        folders = Path(request["run"]), Path(request["cache"])
+        run = start_training(*folders, "process", bool(request.get("resume", False)))
+        self._run = run
+        self._answers.send("started", id)
+        watcher = threading.Thread(target=self._tell_end, args=(id, run), name="lantern-watcher")
+        self._watchers.append(watcher)
+        watcher.start()
+
+    def _tell_end(self, id: object, run: TrainingThread) -> None:
+        run.join()
+        if run.error is not None:
+            self._answers.send(
+                "error", id, message=tr("{path} cannot be written: {reason}.", path=run.run_folder, reason=run.error)
+            )
+        else:
+            self._answers.send("ended", id, outcome=run.outcome)
+
+    def _predict(self, id: object, request: dict[str, Any]) -> None:
+        from studio.engine.members import ModelUnreadable
+        from studio.engine.predict import predict
+
+        try:
+            model = self._loaded(Path(request["model"]))
+        except ModelUnreadable as error:
+            self._answers.send("error", id, message=str(error))
+            return
+        found = predict(model, [str(path) for path in request["paths"]], top=int(request.get("top", 5)))
+        items = [
+            {
+                "path": one.path,
+                "top": [{"label": label, "probability": probability} for label, probability in one.top],
+                "refused": one.refused,
+            }
+            for one in found
+        ]
+        self._answers.send("predictions", id, items=items)
+
+    def _loaded(self, path: Path) -> LoadedModel:
+        """The model at `path`, kept for the next request; read again when its files changed."""
+        from studio.engine.artefact import load_model
+
+        key = (path, *_stamps(path))
+        if self._model is None or self._model[0] != key:
+            self._model = None
+            self._model = (key, load_model(path))
+        return self._model[1]
+
+    def _devices(self, id: object) -> None:
+        from studio.engine.proof import devices
+
+        self._answers.send("devices", id, items=devices())
+
+    def _proof(self, id: object) -> None:
+        from studio.engine.proof import prove
+
+        self._answers.send("proof", id, **prove())
+
+    def stop(self) -> None:
+        """Ask the run to stop, where there is one."""
+        if self._run is not None and self._run.is_alive():
+            self._run.stop()
+
+    def close(self) -> None:
+        """Wait for everything that goes on."""
+        self._side.shutdown(wait=True, cancel_futures=True)
+        for watcher in self._watchers:
+            watcher.join()
+
+
+def _stamps(path: Path) -> tuple[object, ...]:
+    found: list[object] = []
+    for file in (path, path / "weights.safetensors", path / "model" / "weights.safetensors", path / "labels.txt"):
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        found.append((file, status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(found)
+
+
+def serve(requests: BinaryIO, answers: Answers) -> int:
+    """Answer requests until the input ends or one says quit; returns the exit code."""
+    keep_freed_memory()
+    try:
+        facts = warm_up()
+    except Exception as error:  # noqa: BLE001 - a broken torch raises anything, and must be told, not shown
+        trace = "".join(traceback.format_exception(error))
+        answers.send("broken", message=f"{type(error).__name__}: {error}", trace=trace)
+        return 1
+    engine = Engine(answers)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda _number, _frame: _end_soon(engine))
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is the launcher's to answer
+    answers.send("ready", pid=os.getpid(), **facts)
+    try:
+        _listen(requests, engine, answers)
+    except _Ended:
+        pass
+    engine.close()
+    return 0
+
+
+def _listen(requests: BinaryIO, engine: Engine, answers: Answers) -> None:
+    engine.is_listening = True
+    try:
+        for line in requests:
+            if not line.strip():
+                continue
+            try:
+                request = json.loads(line)
+            except ValueError:
+                request = None
+            if not isinstance(request, dict):
+                answers.send("error", message=tr("A request must be one JSON object a line."))
+            elif not engine.handle(request):
+                return
+    finally:
+        engine.is_listening = False
+
+
+class _Ended(Exception):
+    """The system asked this process to end."""
+
+
+def _end_soon(engine: Engine) -> None:
+    """SIGTERM: the run is stopped as a person would stop it, and the process ends when it has."""
+    engine.stop()
+    if engine.is_listening:
+        raise _Ended
+
+
+def main() -> int:
+    return serve(sys.stdin.buffer, Answers(claim_output()))

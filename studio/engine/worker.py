@@ -1,0 +1,51 @@
+"""Hosts a run in a worker thread: of the engine process, or of the window's own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import torch
+
+from studio.core.commands import Stop, command_to_line
+from studio.core.events import Outcome
+from studio.engine import train
+from studio.engine.allocator import return_freed_memory
+from studio.engine.session import COMMANDS
+
+
+class TrainingThread(threading.Thread):
+    """One run. Not a daemon: a program that ends waits for it, so stop it first.
+
+    `outcome` and `error` are set when it is over; `error` only where not even the run's record could be written.
+    """
+
+    def __init__(self, run_folder: Path, cache_folder: Path, launcher: str, *, resume: bool = False) -> None:
+        super().__init__(name=f"lantern-training-{run_folder.name}", daemon=False)
+        self.run_folder, self.cache_folder, self.launcher, self.resume = run_folder, cache_folder, launcher, resume
+        self.outcome: Outcome | None = None
+        self.error: OSError | None = None
+
+    def run(self) -> None:
+        # OpenMP counts threads per calling thread; the number that the process was given holds here too.
+        torch.set_num_threads(torch.get_num_threads())
+        try:
+            self.outcome = train.run(self.run_folder, self.cache_folder, launcher=self.launcher, resume=self.resume)
+        except OSError as error:
+            self.error = error
+        finally:
+            return_freed_memory()
+
+    def stop(self) -> None:
+        """Ask the run to stop, as a person would: a line in its commands file."""
+        line = command_to_line(Stop(time.time())) + "\n"
+        with (self.run_folder / COMMANDS).open("a", encoding="utf-8") as file:
+            file.write(line)
+
+
+def start_training(run_folder: Path, cache_folder: Path, launcher: str, resume: bool = False) -> TrainingThread:
+    """Start the run of `run_folder` in a thread; the handle has `join(timeout)`, `is_alive()` and `stop()`."""
+    thread = TrainingThread(Path(run_folder), Path(cache_folder), launcher, resume=resume)
+    thread.start()
+    return thread
