@@ -10,9 +10,9 @@ FLOAT_BYTES = 4
 # buffer, SGD a buffer with momentum (torch.optim, "state" of each class).
 _STATES = {"adam": 2, "adamw": 2, "rmsprop": 1, "sgd": 0}
 
-# Resident memory of a host process with torch imported, a first optimiser step done and nothing of the run's own,
-# measured on Linux with torch 2.14.1 by `benchmarks/framework.py`.
-FRAMEWORK_BYTES = 420 * 1024**2
+# Resident memory of an engine process that is ready for a run: torch and torchvision imported, a first optimiser step
+# done. Median of `benchmarks/framework.py` with torch 2.14.1's CUDA build on Linux; builds for the CPU alone take less.
+FRAMEWORK_BYTES = 725 * 1024**2
 
 
 @dataclass(frozen=True, slots=True)
