@@ -218,18 +218,22 @@ def _forecast(project: Project, blocks: tuple[BlockReport, ...]) -> Forecasts:
 
 def memory_problem(report: Report, recipe_batch: int, device_bytes: int, device: str) -> Problem | None:
     """The problem of a forecast that exceeds `device_bytes`, with the largest power-of-two batch that fits."""
-    if report.forecast is None or report.forecast.training.total <= device_bytes:
+    if report.forecast is None:
         return None
     training = report.forecast.training
+    # The framework lives in host memory; a GPU holds tensors only (its context is in what is not free there).
+    needed = training.total if device == "cpu" else training.tensors
+    if needed <= device_bytes:
+        return None
     per_picture = (training.activations + training.input + training.workspace) / recipe_batch
-    room = device_bytes - (training.total - per_picture * recipe_batch)
+    room = device_bytes - (needed - per_picture * recipe_batch)
     fits = int(room // per_picture) if per_picture else 0
     fixes: tuple[Fix, ...] = ()
     if fits >= 1:
         batch = 1 << (fits.bit_length() - 1)
         facts: FrozenMap[Value] = FrozenMap(field="Batch size", value=batch)
         fixes = (Fix("fix.set_recipe", SetPart("recipe", "batch_size", batch), facts),)
-    facts = FrozenMap(needed_bytes=training.total, device_bytes=device_bytes, device=device, batch=recipe_batch)
+    facts = FrozenMap(needed_bytes=needed, device_bytes=device_bytes, device=device, batch=recipe_batch)
     return Problem("network.memory", Severity.WARNING, facts=facts, fixes=fixes)
 
 

@@ -136,13 +136,21 @@ def test_that_a_forecast_beyond_the_device_offers_a_batch_that_fits() -> None:
     project = project_of(block("b1", "conv2d", out_channels=64), block("b2", "global_pool"), block("b3", "linear"))
     project = SetPart("recipe", "batch_size", 4096).apply(project)
     report = check(project)
-    problem = memory_problem(report, 4096, 900 * 1024**2, "cuda:0")
+    problem = memory_problem(report, 4096, 900 * 1024**2, "cpu")
     assert problem is not None
     smaller = problem.fixes[0].edit.apply(project)
     assert smaller.recipe.batch_size < 4096
-    assert memory_problem(check(smaller), smaller.recipe.batch_size, 900 * 1024**2, "cuda:0") is None
+    assert memory_problem(check(smaller), smaller.recipe.batch_size, 900 * 1024**2, "cpu") is None
     doubled = SetPart("recipe", "batch_size", smaller.recipe.batch_size * 2).apply(project)
-    assert memory_problem(check(doubled), doubled.recipe.batch_size, 900 * 1024**2, "cuda:0") is not None
+    assert memory_problem(check(doubled), doubled.recipe.batch_size, 900 * 1024**2, "cpu") is not None
+
+
+def test_that_the_framework_does_not_count_against_a_gpu() -> None:
+    report = check(project_of(block("b1", "flatten"), block("b2", "linear")))
+    assert report.forecast is not None
+    enough = report.forecast.training.tensors
+    assert memory_problem(report, 32, enough, "cuda:0") is None
+    assert memory_problem(report, 32, enough, "cpu") is not None
 
 
 def test_that_checking_imports_neither_torch_nor_numpy() -> None:
