@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 
 from studio.core.registry import resolve
-from studio.core.text import tr
+from studio.core.settings import load_settings
+from studio.core.text import set_language, tr
+from studio.folders import user_folders
 
 # Known here so that the window opens without importing the terminal; a test holds it against the real commands.
 COMMANDS = frozenset({"check", "data", "doctor", "evaluate", "explain", "new", "predict", "runs", "train"})
@@ -33,6 +35,7 @@ def _terminal(arguments: list[str]) -> int:
 
 
 def _window(arguments: list[str]) -> int:
+    set_language(load_settings(user_folders().config).language)
     if not has_display():
         return _say(
             tr(

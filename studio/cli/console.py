@@ -77,7 +77,9 @@ def printable(text: str) -> str:
 
 def problem_text(problem: Problem) -> str:
     """What happened, why it matters and what can be done, in sentences."""
-    return " ".join(part for part in (problem_message(problem), problem_why(problem), problem_repair(problem)) if part)
+    parts = (problem_message(problem), problem_why(problem), problem_repair(problem))
+    # A fact that is empty leaves two spaces behind.
+    return " ".join(" ".join(parts).split())
 
 
 def problem_document(problem: Problem) -> dict[str, object]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from studio.advice.doctor import Check, doctor, worst
-from studio.advice.machine import TORCH_FACTS
 from studio.cli.console import GOOD, TROUBLE, err, out, print_json, safe
 from studio.core.fields import Value
 from studio.core.files import Folders
@@ -50,9 +49,20 @@ def _torch_facts(folders: Folders) -> FrozenMap[Value]:
     return facts_of(answer)
 
 
-def facts_of(answer: Mapping[str, Any]) -> FrozenMap[Value]:
-    """The facts for the doctor in the engine's answer, whether they lie at its top or under "facts"."""
-    inner = answer.get("facts")
-    source: Mapping[str, Any] = inner if isinstance(inner, Mapping) else answer
-    known = {name: source[name] for name in TORCH_FACTS if isinstance(source.get(name), (bool, int, float, str))}
-    return FrozenMap(known)
+def facts_of(proof: Mapping[str, Any]) -> FrozenMap[Value]:
+    """The engine's proof in the names that the doctor knows (`studio.advice.machine.TORCH_FACTS`)."""
+    architectures = proof.get("cuda_architectures") or []
+    facts: dict[str, Value] = {
+        "torch_imports": True,
+        "cuda_available": bool(proof.get("cuda_available")),
+        "arch_list": " ".join(str(name) for name in architectures),
+        "cudnn_version": proof.get("cudnn"),
+        "torch_threads": proof.get("threads"),
+    }
+    for device in proof.get("devices", []):
+        verdict = "ok" if device.get("ok") else f"{device.get('stopped_at')}: {device.get('message')}"
+        name = f"proof_{device.get('kind')}"
+        # Of several cards the first that fails is told.
+        if facts.get(name) in {None, "ok"}:
+            facts[name] = verdict
+    return FrozenMap({name: value for name, value in facts.items() if value is not None})

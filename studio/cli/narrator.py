@@ -108,7 +108,9 @@ class Narrator:
     def tell(self, event: Event, state: RunState) -> None:
         match event:
             case Started():
-                self.say(_start_text(event))
+                # The first one only announces the host; the pictures are counted later.
+                if event.train_count:
+                    self.say(_start_text(event))
             case EpochEnded():
                 self.say(_epoch_text(event, state))
             case Warned(problem=problem):

@@ -39,8 +39,9 @@ def _print(console: Console, report: dict[str, Any], problems: tuple[Problem, ..
     table = Table(box=None, pad_edge=False)
     table.add_column(tr("Class"))
     table.add_column(tr("Pictures"), justify="right")
+    titles = {"train": tr("Training"), "val": tr("Validation"), "test": tr("Test")}
     for name in used:
-        table.add_column(name, justify="right")
+        table.add_column(titles.get(name, name), justify="right")
     table.add_column("")
     for name, count in counts.items():
         parts = [f"{used[part].get(name, 0):,}" for part in used]

@@ -47,7 +47,7 @@ from studio.dataset.sample import unpack_sample
 from studio.memory.forecast import forecast_check
 from studio.memory.sizes import bytes_text
 from studio.runs.catalogue import resume_project
-from studio.runs.folder import RunsUnwritable, create_run, find_run, has_model, is_run, model_folder
+from studio.runs.folder import RunsUnwritable, create_run, find_run, has_checkpoint, has_model, is_run, model_folder
 from studio.runs.follow import Follower
 from studio.runs.launchers import LAUNCHERS, RunHandle
 
@@ -294,11 +294,11 @@ def _closing_lines(order: TrainOrder, folders: Folders, outcome: Outcome) -> Ite
     if last is not None and last.validation is not None:
         best = ended.best_validation_accuracy if ended else None
         yield tr(
-            "Validation accuracy {accuracy} after {n} epochs in {time} (best {best}).",
-            accuracy=percent(last.validation.accuracy),
-            n=len(state.epochs),
-            time=seconds_text(ended.seconds if ended and ended.seconds else state.seconds),
+            "Validation accuracy {best}, the best of {n} epochs in {time} (the last had {last}).",
             best=percent(best if best is not None else state.best_validation_accuracy),
+            n=len(state.epochs),
+            last=percent(last.validation.accuracy),
+            time=seconds_text(ended.seconds if ended and ended.seconds else state.seconds),
         )
     forecast = forecast_check(state)
     if forecast is not None:
@@ -311,7 +311,7 @@ def _closing_lines(order: TrainOrder, folders: Folders, outcome: Outcome) -> Ite
         yield tr("The model: {path}", path=model)
         picture = _try_picture(order, folders, outcome.project)
         yield tr("Try it:    {command}", command=f"{command_name()} predict {quoted(short_path(model))} {picture}")
-    if ended is None or ended.outcome != "finished":
+    if has_checkpoint(outcome.run_folder) and (ended is None or ended.outcome != "finished"):
         run = quoted(short_path(outcome.run_folder))
         yield tr("Go on with: {command}", command=f"{command_name()} train --resume {run}")
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import Literal, assert_never, cast
 
+from studio.core.events import Role
 from studio.core.runstate import RunState
 from studio.core.series import Series
 from studio.core.text import tr
 from studio.memory.growth import Growth, judge
 from studio.memory.sizes import bytes_text
+from studio.memory.timeline import role_label
 
 HostKind = Literal["too_short", "level", "settling", "kept", "growing"]
 
@@ -108,7 +110,7 @@ def _evidence(state: RunState, resident: Growth, live: Growth) -> tuple[str, ...
             lines.append(
                 tr(
                     "Live tensors ({role}): from {first} to {last}.",
-                    role=role,
+                    role=role_label(cast(Role, role)),
                     first=bytes_text(first),
                     last=bytes_text(last),
                 )

@@ -152,7 +152,7 @@ class Child:
         return read_tail(self._log) or self.tail
 
 
-def spawn(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Child | Problem:
+def spawn(command: Sequence[str]) -> Child | Problem:
     """Start the engine process; a Problem where the system refuses.
 
     It gets a session of its own, so that Ctrl+C in the terminal reaches us, who then stop the run in order. Its error
@@ -168,7 +168,7 @@ def spawn(command: Sequence[str], environment: Mapping[str, str] | None = None) 
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
-                env=dict(environment) if environment is not None else None,
+                env=engine_environment(),
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -198,7 +198,16 @@ def exit_in_words(code: int) -> str:
 
 
 def engine_command() -> list[str]:
-    return [sys.executable, "-m", "studio.engine"]
+    """How the engine is started; `-P` keeps a `torch.py` in the user's current folder from being taken for torch."""
+    return [sys.executable, "-P", "-m", "studio.engine"]
+
+
+def engine_environment() -> dict[str, str]:
+    """Our environment, with this very package to be found by the child also where it runs from a checkout."""
+    root = str(Path(__file__).resolve().parents[3])
+    paths = [root] if Path(root).name != "site-packages" else []
+    paths += [path for path in [os.environ.get("PYTHONPATH", "")] if path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
 
 
 def wait_for(condition: Callable[[], bool], timeout_seconds: float, pause_seconds: float = 0.02) -> bool:

@@ -27,15 +27,9 @@ class EngineProcess:
     thread: a window hands the result over to its own thread.
     """
 
-    def __init__(
-        self,
-        cache_folder: Path,
-        command: Sequence[str] | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, cache_folder: Path, command: Sequence[str] | None = None) -> None:
         self._cache_folder = cache_folder
         self._command = list(command) if command is not None else engine_command()
-        self._environment = environment
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._refused: Problem | None = None
@@ -114,7 +108,7 @@ class EngineProcess:
             if self._child is not None:
                 self._child.close(0.0)
                 self._child = None
-            child = spawn(self._command, self._environment)
+            child = spawn(self._command)
             self._refused = child if isinstance(child, Problem) else None
             if isinstance(child, Child):
                 self._child = child
