@@ -1,0 +1,1 @@
+"""The parts of the Network page: the list of blocks, its palette, inspector, forecast and drawing."""
