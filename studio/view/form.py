@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QSpinBox,
@@ -102,13 +101,15 @@ class FieldEditor(QWidget):
         self.field = field
         self._is_showing = False
         self._none_box: QCheckBox | None = None
-        row = QHBoxLayout(self)
+        # What stands for "no value" goes below the input, so that the form fits into a narrow panel.
+        row = QVBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
         self.input = self._make_input()
         self.input.setAccessibleName(tr(field.label))
         self.input.setToolTip(tr(field.help))
         self.input.setObjectName(f"field.{field.name}")
-        row.addWidget(self.input, 1)
+        row.addWidget(self.input)
         if field.optional:
             self._none_box = QCheckBox(tr(field.none_label))
             self._none_box.setToolTip(tr(field.help))
@@ -228,9 +229,9 @@ class Form(QWidget):
 
     def _rows(self, fields: Iterable[Field]) -> QFormLayout:
         rows = QFormLayout()
-        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
-        rows.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        rows.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         for field in fields:
             editor = FieldEditor(field)
             editor.edited.connect(self._forward(field.name))
@@ -238,6 +239,7 @@ class Form(QWidget):
             label = QLabel(tr(field.label))
             label.setToolTip(tr(field.help))
             label.setBuddy(editor.input)
+            label.setMinimumHeight(editor.input.sizeHint().height())  # level with the input, not with the whole row
             rows.addRow(label, editor)
         return rows
 

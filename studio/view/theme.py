@@ -107,7 +107,10 @@ class Theme(QObject):
 
     def style_sheet(self) -> str:
         """`resources/style/window.qss` with `@token` replaced, longest names first."""
-        tokens = {**_tokens()[self.mode], "radius": f"{_tokens()['radius_px']}px"}
+        sizes = {
+            f"{name}_size": f"{self.font(f'{name}_text').pointSizeF():.1f}pt" for name in ("title", "heading")
+        }  # titles grow with the text of the system
+        tokens = {**_tokens()[self.mode], **sizes, "radius": f"{_tokens()['radius_px']}px"}
         path: Path = resources_folder() / "style" / "window.qss"
         sheet = path.read_text("utf-8")
         for name in sorted((n for n in tokens if isinstance(tokens[n], str)), key=len, reverse=True):
