@@ -40,13 +40,13 @@ def trouble(problem: Problem, code: int = TROUBLE) -> Trouble:
 
 
 def out() -> Console:
-    """For people, on standard output."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    """For people, on standard output. Long lines are left to the terminal, so that commands can be copied whole."""
+    return Console(highlight=False, soft_wrap=True)
 
 
 def err() -> Console:
     """For people, on standard error: everything that is not the result."""
-    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+    return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say_trouble(sentence: str) -> None:

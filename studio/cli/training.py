@@ -42,7 +42,7 @@ from studio.core.files import Folders
 from studio.core.problem import Problem
 from studio.core.project import Project
 from studio.core.runstate import RunState
-from studio.core.text import tr
+from studio.core.text import problem_message, tr
 from studio.dataset.sample import unpack_sample
 from studio.memory.forecast import forecast_check
 from studio.memory.sizes import bytes_text
@@ -254,7 +254,9 @@ def _reason(outcome: Outcome | None) -> str:
         return tr("The project cannot be trained as it is:").rstrip(":：")
     failed, ended = outcome.state.failed, outcome.ended
     if failed is not None:
-        return f"{failed.kind}: {failed.message}"
+        # What the engine expected has a sentence in the user's language, under the failure's name.
+        expected = next((problem for problem in outcome.state.warnings if problem.code == failed.kind), None)
+        return problem_message(expected) if expected else f"{failed.kind}: {failed.message}"
     if outcome.problem is not None and (ended is None or ended.outcome == "died"):
         return problem_text(outcome.problem)
     return ended.reason if ended else tr("The run did not begin.")

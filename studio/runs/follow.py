@@ -16,8 +16,9 @@ from studio.runs.host import process_is_alive
 
 # A host beats every second; ten missed beats are more than a busy disk or a long step explains.
 QUIET_SECONDS = 10.0
-# About 10 ms of decoding, so that a window that polls between two frames stays smooth; ask again while `is_behind`.
-POLL_BYTES = 64 * 1024
+# Some 200 lines, about 10 ms of decoding, so that a window that polls between two frames stays smooth; who is in a
+# hurry asks again while `is_behind`.
+POLL_BYTES = 32 * 1024
 _REPLAY_BYTES = 4 * 1024 * 1024
 # A confusion matrix of 1,000 classes takes about 4 MB; anything far beyond is no event.
 _LONGEST_LINE_BYTES = 32 * 1024 * 1024

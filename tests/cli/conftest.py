@@ -89,6 +89,7 @@ class Script:
 
     events: Callable[[], list[Event]]
     until_stopped: bool = False
+    is_deaf: bool = False
     interrupts: int = 0
     problem: Problem | None = None
     resumes: list[bool] = field(default_factory=list)
@@ -125,7 +126,7 @@ class StoryRun:
         for _ in range(self._script.interrupts):
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.3)
-        while self._script.until_stopped and not self._is_killed and "Stop" not in self._commands():
+        while self._script.until_stopped and not self._is_killed and not self._hears():
             time.sleep(0.01)
         with events_file(self.run_folder).open("ab") as file:
             file.write(written(event for event in events if isinstance(event, Ended)))
@@ -133,8 +134,8 @@ class StoryRun:
             model_folder(self.run_folder).mkdir(exist_ok=True)
             (model_folder(self.run_folder) / "weights.safetensors").touch()
 
-    def _commands(self) -> str:
-        return commands_file(self.run_folder).read_text()
+    def _hears(self) -> bool:
+        return not self._script.is_deaf and "Stop" in commands_file(self.run_folder).read_text()
 
     def is_alive(self) -> bool:
         return self._thread.is_alive()

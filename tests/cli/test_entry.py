@@ -68,8 +68,13 @@ def test_that_a_fault_of_our_own_is_not_blamed_on_qt(monkeypatch: pytest.MonkeyP
 
 def test_that_the_window_gets_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
+
+    def open_window(arguments: list[str]) -> int:
+        seen.append(arguments)
+        return 0
+
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
-    monkeypatch.setattr(entry, "resolve", lambda _target: lambda arguments: seen.append(arguments) or 0)
+    monkeypatch.setattr(entry, "resolve", lambda _target: open_window)
     assert entry.main(["p.studio.json"]) == 0
     assert seen == [["p.studio.json"]]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.events import Ended, event_from_line
+from studio.core.events import Ended, Failed, Warned, event_from_line
+from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import load_project
@@ -108,6 +109,26 @@ def test_that_ctrl_c_stops_the_run_and_still_prints_the_summary(studio: Studio, 
     assert result.lines[-1]["outcome"] == "stopped"
     assert "Stopping" in result.err
     assert "Stop" in commands_file(Path(result.lines[-1]["run"])).read_text()
+
+
+def test_that_a_second_ctrl_c_ends_a_run_that_does_not_listen(studio: Studio, story: Tell, pictures: Path) -> None:
+    story(Script(lambda: [alive(), stepped(1)], until_stopped=True, is_deaf=True, interrupts=2))
+    result = studio("train", pictures, "--launcher", "story", "--json")
+    assert result.code == 1
+    assert result.lines[-1]["outcome"] == "died"
+
+
+def test_that_an_expected_failure_is_told_in_the_users_language(
+    studio: Studio, story: Tell, pictures: Path, home: Path
+) -> None:
+    facts: FrozenMap[Value] = FrozenMap({"device": "cuda", "present": "cpu"})
+    warned = Warned(100.5, Problem("device_missing", place="cuda", facts=facts))
+    failed = Failed(101.0, "device_missing", "There is no device cuda", "")
+    story(Script(lambda: [alive(), warned, failed, Ended(102.0, "failed")]))
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "settings.json").write_text('{"language": "zh_CN"}')
+    result = studio("train", pictures, "--launcher", "story", "--json")
+    assert "设备" in result.lines[-1]["reason"]
 
 
 def test_that_a_run_killed_without_a_word_is_told_as_died(studio: Studio, story: Tell, pictures: Path) -> None:

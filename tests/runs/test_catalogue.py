@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.core.events import Failed, ModelSaved
+from studio.core.events import Event, Failed, ModelSaved
 from studio.core.problem import Problem
 from studio.core.project import Project, Recipe
 from studio.runs import catalogue
@@ -83,12 +83,12 @@ def test_that_a_run_that_never_began_is_new(tmp_path: Path) -> None:
 
 
 def test_that_a_failed_run_says_why_in_one_line(tmp_path: Path) -> None:
-    events = [started(), Failed(101.0, "ValueError", "bad picture", "trace"), ended("failed")]
+    events: list[Event] = [started(), Failed(101.0, "ValueError", "bad picture", "trace"), ended("failed")]
     assert summarise(make_run(tmp_path, events)).failure == "ValueError: bad picture"
 
 
 def test_that_a_resumption_cuts_what_came_after_the_checkpoint(tmp_path: Path) -> None:
-    events = [
+    events: list[Event] = [
         *story()[:-1],
         started(time=300.0, resumed_step=4),
         *(stepped(n) for n in (5, 6)),
