@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.core.check import with_classes
 from studio.core.problem import Problem
 from studio.core.project import Data, Project
+from studio.core.templates import default_network
 from studio.core.text import tr
 from studio.dataset.index import Index
 from studio.dataset.inspect import Inspection, inspect
@@ -61,13 +62,17 @@ class Pictures(QObject):
         return self.index.problems if self.index is not None else ()
 
     def choose(self, folder: Path) -> None:
-        """Make `folder` the project's pictures: one undoable step, into which what is found there is merged."""
+        """Make `folder` the project's pictures: one undoable step, into which what is found there is merged.
+
+        A project without a network gets the usual one in the same step.
+        """
         self._is_first_look = True
         name = folder.name
 
         def edit(project: Project) -> Project:
             data = Data(str(folder), validation_share=project.data.validation_share)
-            return replace(project, data=data, name=project.name or name)
+            network = project.network if project.network.blocks else default_network()
+            return replace(project, data=data, network=network, name=project.name or name)
 
         self._document.edit(tr("Choose pictures"), edit, merge=CHOOSE_FOLDER)
         if self._document.project.data.folder == str(folder) and not self.is_busy and self.index is None:

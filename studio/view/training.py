@@ -8,11 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.core.commands import Command, Pause, Resume, SaveCheckpoint, Stop, TakeSnapshot
-from studio.core.events import Event
+from studio.core.events import Ended, Event
 from studio.core.files import Folders
 from studio.core.problem import Problem
 from studio.core.project import Project
 from studio.core.runstate import RunState
+from studio.core.text import problem_message, tr
 from studio.runs.command import send
 from studio.runs.folder import RunsUnwritable, create_run
 from studio.runs.follow import Follower
@@ -45,6 +46,7 @@ class Training(QObject):
         self.run_folder: Path | None = None
         self.project: Project | None = None
         self.is_stopping = False
+        self._launcher = ""
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MS)
         self._timer.timeout.connect(self.poll)
@@ -53,6 +55,11 @@ class Training(QObject):
     def is_active(self) -> bool:
         """Whether a run of this window goes on."""
         return self._handle is not None
+
+    @property
+    def outlives_window(self) -> bool:
+        """Whether the run that goes on has a host that can finish it without this window."""
+        return self._handle is not None and self._launcher == "process"
 
     @property
     def is_quiet(self) -> bool:
@@ -77,6 +84,7 @@ class Training(QObject):
 
     def _launch(self, folder: Path, project: Project, launcher: str, *, resume: bool) -> None:
         self.open(folder, project)
+        self._launcher = launcher
         self._handle = self._launchers[launcher].start(folder, resume=resume)
         self._timer.start()
         self.started.emit()
@@ -133,12 +141,29 @@ class Training(QObject):
             return
         if self._handle is not None:
             self._handle.poll()
+        is_gone = self._handle is None or not self._handle.is_alive()
         events = self._follower.poll()
         if events:
             self._take_in(events)
-        is_gone = self._handle is None or not self._handle.is_alive()
+        if is_gone and not events and not self._follower.is_behind:
+            self._conclude_without_a_start()
         if self.state.ended is not None and is_gone and not self._follower.is_behind:
             self._finish()
+
+    def _conclude_without_a_start(self) -> None:
+        """A host that went before the run began writes no end; the follower knows no process that it could miss."""
+        if self._handle is None or self.state.started is not None or self.state.ended is not None:
+            return
+        problem = self._handle.problem
+        if problem is not None:
+            self.trouble.emit(problem)
+        reason = problem_message(problem) if problem else tr("The run's host ended before the run began.")
+        self._take_in([Ended(time.time(), "died", reason)])
+
+    def detach(self) -> None:
+        """Follow no run any more; one that goes on is left to its host."""
+        self._timer.stop()
+        self._handle = self._follower = None
 
     def _take_in(self, events: list[Event]) -> None:
         old = self.state

@@ -1,0 +1,84 @@
+"""Sentences in place, above the page: what just happened or went wrong, until it is dismissed or another one comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
+
+from studio.core.problem import Problem, Severity
+from studio.core.text import problem_message, problem_repair, tr
+from studio.view.badges import StatusBadge
+from studio.view.icons import icon
+from studio.view.theme import set_role, theme
+from studio.view.workspace import PageStatus
+
+Kind = Literal["good", "warning", "error"]
+
+# Good news goes by itself; trouble stays until someone has seen it.
+_GOOD_MS = 8000
+_STATUS = {"good": PageStatus.READY, "warning": PageStatus.WARNING, "error": PageStatus.ERROR}
+
+
+class NoticeBar(QFrame):
+    """Shows one notice at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("notice")
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(12, 8, 8, 8)
+        self._row.setSpacing(10)
+        self._badge = StatusBadge()
+        self.words = QLabel()
+        self.words.setWordWrap(True)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words.setObjectName("notice.words")
+        self._button: QPushButton | None = None
+        self._close = QToolButton()
+        self._close.setObjectName("notice.close")
+        self._close.setAccessibleName(tr("Dismiss"))
+        self._close.setToolTip(tr("Dismiss this message."))
+        self._close.clicked.connect(self.hide)
+        self._row.addWidget(self._badge)
+        self._row.addWidget(self.words, 1)
+        self._row.addWidget(self._close)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_GOOD_MS)
+        self._timer.timeout.connect(self.hide)
+        theme().changed.connect(self._show_icon)
+        self._show_icon()
+        self.hide()
+
+    def say(self, text: str, kind: Kind = "good", label: str = "", run: Callable[[], None] | None = None) -> None:
+        """Show `text`; with `run`, also a button that says `label`."""
+        self._timer.stop()
+        if self._button is not None:
+            self._button.deleteLater()
+            self._button = None
+        if run is not None:
+            self._button = QPushButton(label)
+            self._button.setObjectName("notice.button")
+            self._button.setToolTip(label)
+            self._button.clicked.connect(self.hide)
+            self._button.clicked.connect(run)
+            self._row.insertWidget(2, self._button)
+        self._badge.show_status(_STATUS[kind])
+        self.words.setText(text)
+        self.setAccessibleName(text)
+        set_role(self, f"card-{kind}")
+        self.show()
+        if kind == "good" and run is None:
+            self._timer.start()
+
+    def say_problem(self, problem: Problem) -> None:
+        """Show what happened and what can be done about it."""
+        text = " ".join(part for part in (problem_message(problem), problem_repair(problem)) if part)
+        self.say(text, "error" if problem.severity is Severity.ERROR else "warning")
+
+    def _show_icon(self) -> None:
+        self._close.setIcon(icon("close", "muted"))

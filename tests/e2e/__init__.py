@@ -1,0 +1,1 @@
+"""The real application with a real engine process."""
