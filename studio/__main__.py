@@ -52,7 +52,8 @@ def _window(arguments: list[str]) -> int:
         return _say(
             tr(
                 "The window needs {package}, which cannot be loaded ({reason}). Install it: pip install "
-                '"lantern-studio[window]". The terminal works without it: studio --help.',
+                '"lantern-studio[window]"; where a library of the system is missing, studio doctor says which package '
+                "has it. The terminal works without it: studio --help.",
                 package=error.name,
                 reason=error,
             )
