@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("PySide6")
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QCheckBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -19,7 +19,7 @@ from studio.core.frozen import FrozenMap
 from studio.core.project import Block, Network, Project
 from studio.core.templates import templates
 from studio.core.text import set_language
-from studio.view.network.delegate import layout_of
+from studio.view.network.delegate import card_height, layout_of
 from studio.view.network.devices import Device
 from studio.view.network.rows import INPUT, spoken
 from studio.view.network.trouble import TroubleCard
@@ -239,6 +239,13 @@ def test_that_a_click_in_the_drawing_selects_the_block(page: NetworkPage, qtbot:
     slab, place = next((slab, place) for slab, place in drawing.places() if slab.id == "b4")
     qtbot.mouseClick(drawing, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
     assert page.composer.selected == ("b4",) and slab.label == "32 x 14 x 14"
+
+
+def test_that_the_list_gives_each_row_the_height_of_its_card(page: NetworkPage) -> None:
+    page.workspace.document.apply(SetBlock("b6", "kernel", 20), "Change")
+    width = page.list.viewport().width()
+    for shown_row in page.list.rows.rows:
+        assert card_height(shown_row, width) == layout_of(shown_row, QRect(0, 0, width, 0)).card.height()
 
 
 def test_that_larger_maps_are_drawn_wider_and_more_channels_thicker(page: NetworkPage) -> None:

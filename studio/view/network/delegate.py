@@ -64,7 +64,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         width = self._view.viewport().width()
-        return QSize(width, layout_of(index.data(ROW_ROLE), QRect(0, 0, width, 0)).card.height() + GAP_PX)
+        return QSize(width, card_height(index.data(ROW_ROLE), width) + GAP_PX)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(ROW_ROLE)
@@ -107,6 +107,13 @@ def title_font() -> QFont:
     font = theme().font()
     font.setWeight(QFont.Weight.DemiBold)
     return font
+
+
+def card_height(row: Row, width: int) -> int:
+    """The height of a row's card in a list of this width; all rows without trouble have the same."""
+    if row.problems:
+        return layout_of(row, QRect(0, 0, width, 0)).card.height()
+    return 2 * PAD_PX + QFontMetrics(title_font()).height() + QFontMetrics(small_font()).height()
 
 
 def layout_of(row: Row, rect: QRect) -> Layout:
