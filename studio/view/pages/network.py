@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
     QSplitter,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,7 +21,7 @@ from PySide6.QtWidgets import (
 from studio.core.problem import Problem, Severity
 from studio.core.project import Project
 from studio.core.templates import templates
-from studio.core.text import problem_message, problem_repair, tr, trn
+from studio.core.text import problem_message, tr, trn
 from studio.view.actions import Action, q_action
 from studio.view.network.clipping import blocks_from_text
 from studio.view.network.composer import Composer
@@ -33,6 +31,7 @@ from studio.view.network.footing import Footing
 from studio.view.network.inspector import Inspector
 from studio.view.network.listing import NetworkList
 from studio.view.network.model import text_in
+from studio.view.network.notice import Notice
 from studio.view.network.rows import Row
 from studio.view.network.shelf import Shelf
 from studio.view.network.start import Start
@@ -369,34 +368,3 @@ class NetworkPage(Page):
 
 def _do(run: Callable[[], object]) -> None:
     run()
-
-
-class Notice(QFrame):
-    """Says in place why something could not be done, until the next deed or until it is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("network.notice")
-        set_role(self, "card-warning")
-        self.words = QLabel()
-        self.words.setWordWrap(True)
-        close = QToolButton()
-        close.setText("✕")
-        close.setAccessibleName(tr("Close this note"))
-        close.setToolTip(tr("Close this note"))
-        close.clicked.connect(self.hide)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 6, 6, 6)
-        row.addWidget(self.words, 1)
-        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        self.hide()
-
-    def say(self, problem: Problem) -> None:
-        text = " ".join(part for part in (problem_message(problem), problem_repair(problem)) if part)
-        self.words.setText(text)
-        self.setAccessibleName(text)
-        self.show()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
-
-    def clear(self) -> None:
-        self.hide()
