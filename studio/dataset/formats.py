@@ -27,6 +27,10 @@ PICTURE_SUFFIXES = _READABLE | _REFUSED
 
 ARCHIVE_SUFFIXES = _set("zip tar gz tgz bz2 xz 7z rar zst")
 TABLE_SUFFIXES = _set("csv tsv")
+# A list of labels may hide in such a file; it is read only where there is no table.
+TEXT_SUFFIXES = _set("txt lst list")
+# What browsers and editors leave behind: not whole, or not the newest.
+_LEFT_BEHIND = _set("part partial crdownload download opdownload swp swo")
 # Files that often lie beside pictures and are none; they are not opened to find out.
 _OTHER_SUFFIXES = (
     ARCHIVE_SUFFIXES
@@ -34,14 +38,20 @@ _OTHER_SUFFIXES = (
     | _set(
         "txt md rst html htm json jsonl xml yaml yml toml ini cfg conf log py ipynb r m sh bat js css pdf doc docx xls "
         "odt ppt pptx db sqlite npy npz mat pkl pt pth h5 hdf5 parquet feather onnx safetensors mp4 avi mov mkv webm "
-        "mp3 wav flac tmp bak lock part crdownload names data cache lst list md5 sha256"
+        "mp3 wav flac tmp bak lock names data cache lst list md5 sha256"
     )
 )
 
-_SYSTEM_FILES = frozenset(("thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "folder.htt", "picasa.ini"))
+_SYSTEM_FILES = frozenset(
+    ("ehthumbs.db", "ehthumbs_vista.db", "desktop.ini", "icon\r", "folder.htt", "picasa.ini", "zbthumbnail.info",
+     "pspbrwse.jbf", "iconcache.db", "albumartsmall.jpg")
+)  # fmt: skip
+_SYSTEM_BEGINNINGS = (".", "thumbs.db", "~$", "albumart_{")
 _SYSTEM_FOLDERS = frozenset(
-    ("__macosx", "@eadir", "$recycle.bin", "system volume information", "lost+found", "__pycache__", "node_modules")
-)
+    ("__macosx", "@eadir", "@__thumb", "@recycle", "@recently-snapshot", "@tmp", "#recycle", "#snapshot",
+     "$recycle.bin", "recycler", "recycled", "system volume information", "lost+found", "network trash folder",
+     "temporary items", "__pycache__", "node_modules")
+)  # fmt: skip
 
 _MAGIC: tuple[tuple[bytes, int, str], ...] = (
     (b"\xff\xd8\xff", 0, "JPEG"),
@@ -84,7 +94,13 @@ def suffix_of(name: str) -> str:
 
 def is_system_file(name: str) -> bool:
     """Whether an operating system or an editor put this file there: hidden files, `._*`, thumbnail databases."""
-    return name.startswith(".") or name.lower() in _SYSTEM_FILES
+    lower = name.lower()
+    return lower.startswith(_SYSTEM_BEGINNINGS) or lower in _SYSTEM_FILES
+
+
+def is_left_behind(name: str) -> bool:
+    """Whether this is an unfinished download or an editor's backup, whatever it holds."""
+    return name.endswith("~") or suffix_of(name) in _LEFT_BEHIND
 
 
 def is_hidden_folder(name: str) -> bool:

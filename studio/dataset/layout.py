@@ -2,8 +2,9 @@
 
 The rules, in the order in which they are tried:
 
-1. A folder that holds nothing but one folder is only a wrapping; the inner one is used, and that is said.
-2. A table of labels (`studio.dataset.table`) beside pictures that are not sorted into folders gives the classes.
+1. A folder with pictures in one single folder is only a wrapping; the inner one is used, and that is said. Stray
+   pictures beside it do not change that, nor do `masks` beside `images`.
+2. A table of labels (`studio.dataset.tables`) beside pictures that are not sorted into folders gives the classes.
 3. `train`, `val`, `test` (under their many names) with class folders inside are splits, not classes.
 4. Class folders that hold `train`, `val`, `test` folders are the same, the other way round.
 5. Otherwise each folder is a class, with everything below it. Where the folders below could be the classes just as
@@ -12,8 +13,10 @@ The rules, in the order in which they are tried:
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from studio.core.frozen import FrozenMap
 from studio.core.text import tr
@@ -23,11 +26,13 @@ from studio.dataset.splitnames import role, roles
 from studio.dataset.walk import Folder
 
 # Folder names that say only "here are pictures": beside a table they are storage, not classes.
-_GENERIC_WORDS = (
-    "images image img imgs pictures picture pics photos photo data dataset files raw jpg jpeg png all samples "
-    "masks mask annotations labels 图片 图像 照片 数据"
+_STORAGE_WORDS = (
+    "images image img imgs pictures picture pics photos photo data dataset files raw jpg jpeg jpegimages png all "
+    "samples 图片 图像 照片 数据"
 )
-_GENERIC = frozenset(_GENERIC_WORDS.split())
+_STORAGE = frozenset(_STORAGE_WORDS.split())
+_NOTES = frozenset(("masks", "mask", "annotations", "annotation", "labels", "segmentation", "segmentations", "标注"))
+_PART = re.compile(r"[\W_]*(part|batch|chunk|shard)[\W_]*\d+$")
 _DEEPEST_READING = 4
 
 
@@ -93,16 +98,56 @@ def describe(reading: Reading) -> str:
             return tr("No classes were found.")
 
 
-def unwrapped(folder: Folder) -> Folder:
-    """The folder inside all wrappings: down as long as there is one single folder, and folders in that."""
-    while not folder.names and len(folder.filled) == 1 and folder.filled[0].filled and not folder.filled[0].names:
-        folder = folder.filled[0]
+def unwrapped(folder: Folder, kept: frozenset[str] = frozenset()) -> Folder:
+    """The folder inside all wrappings: down as long as one single folder holds the pictures, and has folders in it.
+
+    A folder named `train` is a split and no wrapping; names in `kept` are none either.
+    """
+    while (inner := _wrapped(folder)) is not None and inner.name not in kept:
+        folder = inner
     return folder
 
 
+def _wrapped(folder: Folder) -> Folder | None:
+    """The one folder that matters in this one; None where there are several."""
+    filled = folder.filled
+    if len(filled) > 1 and all(_is_storage(child.name) or child.name.casefold() in _NOTES for child in filled):
+        filled = [child for child in filled if child.name.casefold() not in _NOTES]
+    if len(filled) != 1 or role(filled[0].name) == "train":
+        return None
+    inner = filled[0]
+    # Pictures beside the folder or beside the classes are strays as long as they are few.
+    strays = len(folder.names) + len(inner.names)
+    are_few = strays < inner.total / 2
+    is_wrapping = bool(inner.filled) and (not strays or (are_few and len(unwrapped(inner).filled) > 1))
+    return inner if is_wrapping else None
+
+
+def beside(root: Folder, base: Folder) -> list[Folder]:
+    """The folders with pictures on the way from `root` down to `base` that are not in it."""
+    found: list[Folder] = []
+    folder = root
+    while folder is not base:
+        found.extend([folder] if folder.names else [])
+        inner = next(child for child in folder.children if f"{base.path}/".startswith(f"{child.path}/"))
+        for child in folder.filled:
+            if child is not inner:
+                found.extend(child.below())
+        folder = inner
+    return found
+
+
+def _is_storage(name: str) -> bool:
+    return name.casefold() in _STORAGE
+
+
 def generic_names(folder: Folder) -> bool:
-    """Whether the folders here are named like storage rather than like classes."""
-    return all(child.name.casefold() in _GENERIC for child in folder.filled)
+    """Whether the folders here are named like storage rather than like classes: `images`, `part_1` and `part_2`."""
+    names = [child.name.casefold() for child in folder.filled]
+    if all(name in _STORAGE or name in _NOTES for name in names):
+        return True
+    stems = {_PART.sub("", name) for name in names}
+    return len(names) > 1 and len(stems) == 1 and all(_PART.search(name) for name in names)
 
 
 def plans(base: Folder) -> list[Plan]:
@@ -110,11 +155,11 @@ def plans(base: Folder) -> list[Plan]:
     filled = base.filled
     if not filled:
         return []
-    named = roles([child.name for child in filled])
-    if len(set(named) - {""}) >= 2 and "train" in named:
-        split = _presplit(base, dict(zip((child.path for child in filled), named, strict=True)))
+    split_of = splits_here(base)
+    if split_of:
+        split = _presplit(base, split_of)
         # Splits without class folders in them have no labels; their names are still no classes.
-        return [split, _folders(base)] if split.parts else []
+        return [split, _folders(base), *_deeper(base, by_path=False)] if split.parts else []
     found = []
     inside = _split_inside(base)
     if inside is not None:
@@ -124,6 +169,32 @@ def plans(base: Folder) -> list[Plan]:
     return found
 
 
+def splits_here(base: Folder) -> dict[str, str]:
+    """Path -> split, "" for none, where the folders here are splits; empty where they are classes."""
+    named = dict(zip((child.path for child in base.children), roles([c.name for c in base.children]), strict=True))
+    filled = base.filled
+    found = {named[child.path] for child in filled} - {""}
+    if len(found) >= 2:
+        return named
+    # Training alone: nothing beside it, or one folder of pictures without labels.
+    others = [child for child in filled if not named[child.path]]
+    is_alone = found == {"train"} and len(others) <= 1 and not any(child.filled for child in others)
+    return named if is_alone and any(child.filled for child in filled) else {}
+
+
+def empty_in_splits(base: Folder, classes: tuple[str, ...]) -> tuple[list[Folder], list[Folder]]:
+    """Folders without pictures where the folders here are splits: those of classes that have none, and whole splits."""
+    split_of = splits_here(base)
+    splits = [child for child in base.children if split_of.get(child.path)]
+    known = {same_name_key(name) for name in classes}
+    empty: dict[str, Folder] = {}
+    for child in splits:
+        for group in unwrapped(child).children:
+            if not group.total and group.readable and same_name_key(group.name) not in known:
+                empty.setdefault(same_name_key(group.name), group)
+    return list(empty.values()), [child for child in splits if not child.total and child.readable]
+
+
 def _folders(base: Folder) -> Plan:
     parts = [Part(folder, child.name) for child in base.filled for folder in child.below()]
     return Plan("folders", "folders", parts, [base] if base.names else [])
@@ -131,16 +202,34 @@ def _folders(base: Folder) -> Plan:
 
 def _presplit(base: Folder, split_of: dict[str, str]) -> Plan:
     plan = Plan("presplit", "presplit", [], [base] if base.names else [])
+    names = Counter(group.name for child in base.filled for group in child.filled)
+    shared = frozenset(name for name, count in names.items() if count > 1)
     for child in base.filled:
         split = split_of[child.path]
         if not split:
             plan.left_out.extend(child.below())
             continue
-        inner = unwrapped(child)
+        inner = unwrapped(child, kept=shared)
         plan.parts.extend(Part(folder, group.name, split) for group in inner.filled for folder in group.below())
+        plan.left_out.extend(beside(child, inner))
         if inner.names:
             plan.left_out.append(inner)
+    plan.parts = _spelled_alike(plan.parts)
     return plan
+
+
+def _spelled_alike(parts: list[Part]) -> list[Part]:
+    """A class that one split calls `Cat` and another `cat` is one class; two spellings in one split stay two."""
+    spellings: dict[str, dict[str, set[str]]] = {}
+    for part in parts:
+        spelled = spellings.setdefault(same_name_key(part.label).casefold().strip(), {})
+        spelled.setdefault(part.split, set()).add(part.label)
+    one: dict[str, str] = {}
+    for by_split in spellings.values():
+        if all(len(labels) == 1 for labels in by_split.values()):
+            first = next(iter(by_split.get("train") or next(iter(by_split.values()))))
+            one.update(dict.fromkeys(set().union(*by_split.values()), first))
+    return [replace(part, label=one.get(part.label, part.label)) for part in parts]
 
 
 def _split_inside(base: Folder) -> Plan | None:
@@ -161,7 +250,7 @@ def _split_inside(base: Folder) -> Plan | None:
     return Plan("split-inside", "split-inside", parts, [base] if base.names else [])
 
 
-def _deeper(base: Folder) -> list[Plan]:
+def _deeper(base: Folder, *, by_path: bool = True) -> list[Plan]:
     """Readings by folders further down, where those have names of their own."""
     found: list[Plan] = []
     folders = [folder for child in base.filled for folder in child.below()]
@@ -177,9 +266,9 @@ def _deeper(base: Folder) -> list[Plan]:
         found.append(
             Plan(plan_id, "deeper", [Part(f, way[-1]) for f, way in zip(folders, steps, strict=True)], left_out)
         )
-        if len(ways) > len(leaves):
-            by_path = [Part(f, "/".join(way)) for f, way in zip(folders, steps, strict=True)]
-            found.append(Plan(f"{plan_id}:path", "paths", by_path, left_out))
+        if by_path and len(ways) > len(leaves):
+            parts = [Part(f, "/".join(way)) for f, way in zip(folders, steps, strict=True)]
+            found.append(Plan(f"{plan_id}:path", "paths", parts, left_out))
     return found
 
 
@@ -187,4 +276,5 @@ def depth_is_ambiguous(base: Folder) -> bool:
     """Whether the folders of the second level could be the classes just as well as those of the first."""
     children = base.filled
     deeper = {same_name_key(group.name) for child in children for group in child.filled}
-    return bool(children) and not any(child.names for child in children) and len(deeper) >= 2
+    in_deeper = sum(child.total - len(child.names) for child in children)
+    return len(deeper) >= 2 and in_deeper > sum(len(child.names) for child in children)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,46 +17,25 @@ from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
 from studio.dataset.index import NO_READING, SPLITS, Index, Pictures, Reading, no_pictures
-from studio.dataset.labels import natural_order, same_name_key, shown
+from studio.dataset.labels import same_name_key, shown
 from studio.dataset.layout import (
     Plan,
-    class_names,
+    beside,
     depth_is_ambiguous,
+    empty_in_splits,
     generic_names,
     in_words,
     plans,
     unwrapped,
 )
 from studio.dataset.progress import IsCancelled, Pace, ReportProgress, never, unreported
-from studio.dataset.table import Finder, Table, read_table
+from studio.dataset.tables import TablePlan, rows_by_split, table_plans, unlabelled
 from studio.dataset.walk import Folder, Walk, Walker
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class _TablePlan:
-    """A reading by a table; `paths` are the pictures that its rows count into."""
-
-    table: Table
-    folders: tuple[Folder, ...]
-    paths: tuple[str, ...]
-
-    @property
-    def id(self) -> str:
-        return f"csv:{shown(self.table.name)}"
-
-    def reading(self) -> Reading:
-        names = class_names(row.label for row in self.table.rows)
-        counts: dict[str, int] = dict.fromkeys(names.values(), 0)
-        for row in self.table.rows:
-            counts[names[same_name_key(row.label)]] += 1
-        ordered = natural_order(counts)
-        facts: FrozenMap[Value] = FrozenMap({"classes": in_words(ordered), "table": shown(self.table.name)})
-        return Reading(self.id, ordered, tuple(counts[name] for name in ordered), "csv", facts)
-
-
-AnyPlan = Plan | _TablePlan
+# A table that labels fewer of the pictures than this is no second reading of sorted folders worth a warning.
+_RIVAL_COVERAGE = 0.5
+AnyPlan = Plan | TablePlan
 
 
 def scan(
@@ -83,7 +61,7 @@ def scan(
     if not walk.root.total:
         return _without_pictures(folder, "", (_no_pictures(folder, walk), *clutter))
     base = unwrapped(walk.root)
-    possible = _possible(folder, walk, base)
+    possible = _possible(folder, walk, base, pace)
     if not possible:
         unlabelled = Problem(
             "no_class_folders",
@@ -95,7 +73,7 @@ def scan(
     at = next((place for place, found in enumerate(readings) if found.id == reading), 0)
     chosen, plan = readings[at], possible[at]
     pictures = _pictures(plan, chosen.classes, pace)
-    problems = [*_layout(walk, base, plan, chosen, readings), *_about_classes(chosen.classes, pictures), *clutter]
+    problems = [*_layout(walk, base, possible, at, readings), *_about_classes(chosen.classes, pictures), *clutter]
     if reading and chosen.id != reading:
         problems.append(_warn("reading_not_found", place=reading))
     problems.sort(key=lambda problem: _ORDER[problem.severity])
@@ -138,27 +116,18 @@ def _no_pictures(folder: Path, walk: Walk) -> Problem:
     return Problem("no_pictures", place=place, facts=FrozenMap({"count": walk.seen}))
 
 
-def _possible(root: Path, walk: Walk, base: Folder) -> list[AnyPlan]:
+def _possible(root: Path, walk: Walk, base: Folder, pace: Pace) -> list[AnyPlan]:
     """All plans, the likeliest first."""
     by_folder = plans(base)
-    by_table = _by_table(root, walk) if walk.tables else []
+    by_table = table_plans(root, walk, pace.check)
     sorted_by_hand = bool(by_folder) and len(by_folder[0].reading().classes) > 1 and not generic_names(base)
     split = bool(by_folder) and by_folder[0].id in ("presplit", "split-inside")
     return [*by_folder, *by_table] if sorted_by_hand or split else [*by_table, *by_folder]
 
 
-def _by_table(root: Path, walk: Walk) -> list[_TablePlan]:
-    folders = tuple(walk.root.below())
-    paths = tuple(folder.within(name) for folder in folders for name in folder.names)
-    finder = Finder(paths)
-    found = (read_table(root, name, finder) for name in sorted(walk.tables))
-    tables = sorted((table for table in found if table is not None), key=lambda table: -len(table.rows))
-    return [_TablePlan(table, folders, paths) for table in tables]
-
-
 def _pictures(plan: AnyPlan, classes: tuple[str, ...], pace: Pace) -> Pictures:
-    if isinstance(plan, _TablePlan):
-        return _table_pictures(plan, classes)
+    if isinstance(plan, TablePlan):
+        return plan.pictures(classes)
     label_of = {same_name_key(name): place for place, name in enumerate(classes)}
     paths: list[str] = []
     labels, splits, sizes, mtimes = [], [], [], []
@@ -176,53 +145,67 @@ def _pictures(plan: AnyPlan, classes: tuple[str, ...], pace: Pace) -> Pictures:
     )
 
 
-def _table_pictures(plan: _TablePlan, classes: tuple[str, ...]) -> Pictures:
-    label_of = {same_name_key(name): place for place, name in enumerate(classes)}
-    rows = sorted(plan.table.rows, key=lambda row: plan.paths[row.picture])
-    places = [row.picture for row in rows]
-    sizes = np.concatenate([np.array(folder.sizes, np.int64) for folder in plan.folders])
-    mtimes = np.concatenate([np.array(folder.mtimes, np.int64) for folder in plan.folders])
-    return Pictures(
-        tuple(plan.paths[place] for place in places),
-        np.array([label_of[same_name_key(row.label)] for row in rows], np.int32),
-        np.array([SPLITS.index(row.split) for row in rows], np.int8),
-        sizes[places],
-        mtimes[places],
-    )
-
-
-def _layout(walk: Walk, base: Folder, plan: AnyPlan, chosen: Reading, readings: tuple[Reading, ...]) -> list[Problem]:
-    """What the reading means and what it leaves out."""
+def _layout(walk: Walk, base: Folder, possible: list[AnyPlan], at: int, readings: tuple[Reading, ...]) -> list[Problem]:
+    """What the reading at the place `at` means and what it leaves out."""
+    plan, chosen = possible[at], readings[at]
     found: list[Problem] = []
     if base.path:
         found.append(_tell("descended_single_folder", place=shown(base.path)))
     if list(chosen.classes) != sorted(chosen.classes):
         found.append(_tell("order_matters", classes=in_words(chosen.classes)))
-    if isinstance(plan, _TablePlan):
+    if isinstance(plan, TablePlan):
         return [*found, *_about_table(plan)]
-    others = [other for other in readings if other.id != chosen.id]
     if chosen.id in ("presplit", "split-inside"):
         counts = dict.fromkeys(SPLITS[1:], 0)
         for part in plan.parts:
             counts[part.split] += len(part.folder.names)
-        facts: FrozenMap[Value] = FrozenMap({"count": sum(counts.values()), **counts})
-        found.append(Problem("presplit", Severity.INFO, facts=facts))
+        found.extend(_about_splits(counts))
     if chosen.id in ("folders", "presplit"):
-        nested = [p for p in plan.parts if p.folder.name != p.label]
+        nested = [p for p in plan.parts if same_name_key(p.folder.name).casefold() != same_name_key(p.label).casefold()]
         if nested:
             count = sum(len(part.folder.names) for part in nested)
             found.append(_tell("nested_images", count, files=[part.folder.path for part in nested]))
-    if chosen.id not in ("presplit", "split-inside") and others and depth_is_ambiguous(base):
-        found.append(
-            _warn("ambiguous_depth", len(readings), used=in_words(chosen.classes), other=in_words(others[0].classes))
-        )
-    loose = [folder.within(name) for folder in plan.left_out for name in folder.names]
+    found.extend(_rivals(plan, base, possible, at, readings))
+    outside = [*beside(walk.root, base), *plan.left_out]
+    loose = [folder.within(name) for folder in outside for name in folder.names]
     if loose:
         found.append(_warn("loose_images", len(loose), files=loose))
     if chosen.id == "folders":
         empty = [child for child in base.children if not child.total and child.readable]
         found.extend(_empty_class(child) for child in empty)
+    elif chosen.id == "presplit":
+        empty, splits = empty_in_splits(base, chosen.classes)
+        found.extend(_empty_class(child) for child in empty)
+        found.extend(_warn("empty_split", 0, shown(child.name)) for child in splits)
     return found
+
+
+def _about_splits(counts: dict[str, int]) -> list[Problem]:
+    facts: FrozenMap[Value] = FrozenMap({"count": sum(counts.values()), **counts})
+    found = [Problem("presplit", Severity.INFO, facts=facts)]
+    if not counts["train"]:
+        found.append(Problem("no_training_split", facts=facts))
+    return found
+
+
+def _rivals(plan: Plan, base: Folder, possible: list[AnyPlan], at: int, readings: tuple[Reading, ...]) -> list[Problem]:
+    """Other readings that are as likely as the one taken, so that a person has to look."""
+    others = [other for place, other in enumerate(readings) if place != at]
+    if plan.id not in ("presplit", "split-inside") and depth_is_ambiguous(base):
+        deeper = [other for other in others if other.code in ("deeper", "folders", "paths")]
+        if deeper:
+            used, deep = in_words(readings[at].classes), in_words(deeper[0].classes)
+            return [_warn("ambiguous_depth", len(readings), used=used, other=deep)]
+    for place, rival in enumerate(possible):
+        if isinstance(rival, TablePlan) and rival.coverage >= _RIVAL_COVERAGE and rival.table.has_named_labels:
+            other = readings[place]
+            if len(other.classes) > 1 and not rival.agrees(plan):
+                used = in_words(readings[at].classes)
+                return [
+                    _warn("ambiguous_labels", len(rival.table.rows), shown(rival.table.name), used=used,
+                          other=in_words(other.classes))
+                ]  # fmt: skip
+    return []
 
 
 def _empty_class(child: Folder) -> Problem:
@@ -230,20 +213,31 @@ def _empty_class(child: Folder) -> Problem:
     return _warn("empty_class", 0, shown(child.name)) if bare else _tell("empty_class", child.others, shown(child.name))
 
 
-def _about_table(plan: _TablePlan) -> list[Problem]:
-    table = plan.table
-    found = [_tell("csv_labels", len(table.rows), shown(table.name))]
+def _about_table(plan: TablePlan) -> list[Problem]:
+    table, name = plan.table, shown(plan.table.name)
+    found = [_tell("csv_labels", len(table.rows), name)]
+    counts = rows_by_split(table)
+    if any(counts.values()):
+        found.extend(_about_splits(counts))
     if table.missing:
-        found.append(_warn("csv_missing_files", len(table.missing), shown(table.name), example=table.missing[0]))
-    labelled = {row.picture for row in table.rows}
-    unlabelled = [path for place, path in enumerate(plan.paths) if place not in labelled]
-    if unlabelled:
-        found.append(_warn("csv_unlabelled", len(unlabelled), shown(table.name), unlabelled))
+        found.append(_warn("csv_missing_files", len(table.missing), name, example=table.missing[0]))
+    if table.contradicted:
+        files = list(dict.fromkeys(plan.paths[place] for place in table.contradicted))
+        found.append(_warn("csv_conflicting_rows", len(files), name, files))
+    left_out = unlabelled(plan)
+    if left_out:
+        found.append(_warn("csv_unlabelled", len(left_out), name, left_out))
     return found
 
 
 def _about_classes(classes: tuple[str, ...], pictures: Pictures) -> list[Problem]:
     found = missing_in_split(classes, pictures.labels, pictures.splits)
+    alike: dict[str, list[str]] = {}
+    for name in classes:
+        alike.setdefault(name.casefold().strip(" ._-"), []).append(name)
+    for names in alike.values():
+        if len(names) > 1:
+            found.append(_tell("similar_classes", len(names), names[0], classes=in_words(tuple(names))))
     if len(classes) < 2:
         found.append(Problem("single_class", place=classes[0], facts=FrozenMap({"count": len(pictures)})))
     return found
@@ -266,6 +260,8 @@ def _clutter(walk: Walk) -> list[Problem]:
     found = [_warn("folder_unreadable", place=shown(path), files=[path]) for path in walk.unreadable]
     if walk.found_by_content:
         found.append(_tell("no_extension", len(walk.found_by_content), files=walk.found_by_content))
+    if walk.left_behind:
+        found.append(_tell("ignored_partial_files", len(walk.left_behind), files=walk.left_behind))
     if walk.system_files:
         found.append(_tell("ignored_system_files", walk.system_files))
     if walk.hidden_folders:

@@ -7,13 +7,16 @@ import stat
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from studio.dataset.formats import (
     ARCHIVE_SUFFIXES,
     PICTURE_SUFFIXES,
     TABLE_SUFFIXES,
+    TEXT_SUFFIXES,
     head_of,
     is_hidden_folder,
+    is_left_behind,
     is_system_file,
     may_be_picture_without_suffix,
     picture_format,
@@ -26,6 +29,8 @@ NOT_A_FILE = -1
 _CHECK_EVERY = 256
 # Deeper folders are loops made by mounts or mistakes; the longest path of Linux allows about 2,000 levels.
 _DEEPEST = 200
+# Sets with a text file beside every picture hold boxes, not labels; more than this many texts are not noted.
+MOST_TEXTS = 20
 
 
 @dataclass(slots=True)
@@ -71,11 +76,13 @@ class Walk:
 
     root: Folder
     system_files: int = 0
+    left_behind: list[str] = field(default_factory=list)
     hidden_folders: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     skipped_links: list[str] = field(default_factory=list)
     found_by_content: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     archives: list[str] = field(default_factory=list)
     seen: int = 0
 
@@ -91,6 +98,7 @@ class Walker:
 
     def __init__(self, root: str, pace: Pace) -> None:
         self._root, self._pace = root, pace
+        self._real_root = Path(os.path.realpath(root))
         self._linked: set[tuple[int, int]] = set()
         self.walk = Walk(Folder(os.path.basename(os.path.abspath(root)), ""))  # noqa: PTH100, PTH119  # keeps links
 
@@ -105,7 +113,7 @@ class Walker:
             order.append(task.folder)
             waiting.extend(self._list(task))
         for folder in reversed(order):
-            folder.children.sort(key=lambda child: child.name)
+            folder.children.reverse()
             folder.total = len(folder.names) + sum(child.total for child in folder.children)
         self._pace.finish(self.walk.seen)
         return self.walk
@@ -116,14 +124,25 @@ class Walker:
         deeper: list[_Task] = []
         try:
             status = os.stat(here)  # noqa: PTH116
-            ancestors = (*task.ancestors, (status.st_dev, status.st_ino))
+            identity = (status.st_dev, status.st_ino)
+            if identity in task.ancestors:  # a mount or a junction that leads back up
+                self.walk.skipped_links.append(folder.path)
+                return []
+            ancestors = (*task.ancestors, identity)
             with os.scandir(here) as entries:
+                links: list[os.DirEntry[str]] = []
                 for entry in entries:
                     self._count()
-                    child = self._take(folder, entry, ancestors)
+                    child = self._take(folder, entry, ancestors, links)
                     if child is not None:
                         folder.children.append(child)
-                        deeper.append(_Task(child, ancestors))
+                # In the order of their names, so that it does not depend on the disk which of two links counts.
+                for entry in sorted(links, key=lambda link: link.name):
+                    child = self._linked_folder(folder, entry, ancestors)
+                    if child is not None:
+                        folder.children.append(child)
+                folder.children.sort(key=lambda child: child.name, reverse=True)
+                deeper = [_Task(child, ancestors) for child in folder.children]
         except OSError:
             folder.readable = False
             self.walk.unreadable.append(folder.path)
@@ -134,17 +153,29 @@ class Walker:
         if self.walk.seen % _CHECK_EVERY == 0:
             self._pace.at(self.walk.seen)
 
-    def _take(self, folder: Folder, entry: os.DirEntry[str], ancestors: tuple[tuple[int, int], ...]) -> Folder | None:
-        """Note a file, or return the folder to walk next."""
+    def _take(
+        self,
+        folder: Folder,
+        entry: os.DirEntry[str],
+        ancestors: tuple[tuple[int, int], ...],
+        links: list[os.DirEntry[str]],
+    ) -> Folder | None:
+        """Note a file or a link to a folder, or return the folder to walk next."""
         name = entry.name
         try:
             is_folder = entry.is_dir()
         except OSError:  # a link that leads back to itself
             is_folder = False
         if is_folder:
-            return self._subfolder(folder, entry, ancestors)
+            if entry.is_symlink() and not is_hidden_folder(name):
+                links.append(entry)
+                return None
+            return self._subfolder(folder, entry)
         if is_system_file(name):
             self.walk.system_files += 1
+            return None
+        if is_left_behind(name):
+            self.walk.left_behind.append(folder.within(name))
             return None
         suffix = suffix_of(name)
         if suffix in PICTURE_SUFFIXES:
@@ -156,32 +187,49 @@ class Walker:
             folder.others += 1
             if suffix in TABLE_SUFFIXES:
                 self.walk.tables.append(folder.within(name))
+            elif suffix in TEXT_SUFFIXES and len(self.walk.texts) <= MOST_TEXTS:
+                self.walk.texts.append(folder.within(name))
             elif suffix in ARCHIVE_SUFFIXES:
                 self.walk.archives.append(folder.within(name))
         return None
 
-    def _subfolder(
+    def _linked_folder(
         self, folder: Folder, entry: os.DirEntry[str], ancestors: tuple[tuple[int, int], ...]
     ) -> Folder | None:
+        path = folder.within(entry.name)
+        try:
+            status = entry.stat()
+        except OSError:
+            self.walk.skipped_links.append(path)
+            return None
+        target = (status.st_dev, status.st_ino)
+        if target in ancestors or target in self._linked or self._is_walked(entry.path):
+            self.walk.skipped_links.append(path)
+            return None
+        self._linked.add(target)
+        return self._subfolder(folder, entry)
+
+    def _subfolder(self, folder: Folder, entry: os.DirEntry[str]) -> Folder | None:
         path = folder.within(entry.name)
         if is_hidden_folder(entry.name):
             self.walk.hidden_folders.append(path)
             return None
-        if entry.is_symlink():
-            try:
-                status = entry.stat()
-            except OSError:
-                self.walk.skipped_links.append(path)
-                return None
-            target = (status.st_dev, status.st_ino)
-            if target in ancestors or target in self._linked:
-                self.walk.skipped_links.append(path)
-                return None
-            self._linked.add(target)
         if folder.depth >= _DEEPEST:
             self.walk.unreadable.append(path)
             return None
         return Folder(entry.name, path, folder.depth + 1)
+
+    def _is_walked(self, link: str) -> bool:
+        """Whether a link leads to a folder that this walk counts under its own name anyway, or to one around it."""
+        try:
+            target = Path(os.path.realpath(link))
+        except OSError:
+            return False
+        if self._real_root.is_relative_to(target):
+            return True
+        if not target.is_relative_to(self._real_root):
+            return False
+        return not any(is_hidden_folder(step) for step in target.relative_to(self._real_root).parts)
 
     @staticmethod
     def _picture(folder: Folder, entry: os.DirEntry[str]) -> None:

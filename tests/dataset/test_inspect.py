@@ -87,9 +87,8 @@ def test_that_a_damaged_store_is_made_anew(root: Path, tmp_path: Path, damage: b
         assert np.array_equal(inspect(scan(root), tmp_path / "cache").hashes, first.hashes)
 
 
-def test_that_what_was_found_before_cancelling_is_kept(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_that_what_was_found_before_cancelling_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = classes(tmp_path / "set", {"cat": 30, "dog": 3})  # more than all threads together have in hand
     monkeypatch.setattr(inspecting, "_CHUNK", 1)
     told: list[Progress] = []
     asked = iter([False, True])
@@ -97,7 +96,7 @@ def test_that_what_was_found_before_cancelling_is_kept(
         inspect(scan(root), tmp_path / "cache", progress=told.append, cancelled=lambda: next(asked, True))
     looked = forget_how_to_look(monkeypatch)
     inspect(scan(root), tmp_path / "cache")
-    assert 0 < len(looked) < 6
+    assert 0 < len(looked) < 33
 
 
 def test_that_a_read_only_cache_only_costs_time(root: Path, tmp_path: Path) -> None:
