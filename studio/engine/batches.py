@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 # One grey level: what divides by less only enlarges noise, and a data set of one colour would divide by zero.
 SMALLEST_STD = 1 / 255
+# A batch that takes longer is decoded a few pictures at a time.
+_SLOW_SECONDS = 0.5
+_FEW_PICTURES = 8
 # How soon a Stop is noticed while pictures are being decoded.
 LOOK_SECONDS = 0.1
 
@@ -115,6 +119,7 @@ class Batches:
     ) -> None:
         self._source, self._places, self._labels = source, places, labels
         self._seed, self._pinned, self._stop_asked = seed, pinned, stop_asked
+        self._is_slow = True
         self.bounds = batch_bounds(len(places), batch_size, merge_single=merge_single)
 
     @property
@@ -124,7 +129,7 @@ class Batches:
     def __len__(self) -> int:
         return len(self.bounds)
 
-    def of_epoch(self, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+    def of_epoch(self, epoch: int = 0, start: int = 0) -> Generator[Batch, None, None]:
         """The batches from number `start` on; while one is in use, the next is prepared in a thread."""
         count = len(self._places)
         order = np.arange(count) if self._seed is None else epoch_order(count, self._seed, epoch)
@@ -149,12 +154,23 @@ class Batches:
                 if self._stop_asked():
                     raise Stopped from None
 
+    def _decoded(self, places: Places) -> Bytes:
+        """All of a batch at once while that is quick; a few pictures at a time where they are slow, to hear a Stop."""
+        size = _FEW_PICTURES if self._is_slow else len(places)
+        began, parts = time.monotonic(), []
+        for start in range(0, len(places), size):
+            if start and self._stop_asked():
+                raise Stopped
+            parts.append(self._source.get(places[start : start + size]))
+        self._is_slow = time.monotonic() - began > _SLOW_SECONDS
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
     def _prepared(self, order: Places, number: int) -> Batch:
         first, last = self.bounds[number]
         # Sorted within the batch: reads of the cache file go forward, and the batch holds the same pictures.
         chosen = np.sort(order[first:last])
         places = self._places[chosen]
-        pictures = torch.from_numpy(np.ascontiguousarray(self._source.get(places)))
+        pictures = torch.from_numpy(self._decoded(places))
         labels = torch.from_numpy(self._labels[places])
         if self._pinned:
             pictures, labels = pictures.pin_memory(), labels.pin_memory()

@@ -106,6 +106,19 @@ def _linear(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
     return nn.Linear(inputs[0][0], _whole(settings, "out_features"), bias=bool(settings["bias"]))
 
 
+def _add(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
+    # torch would stretch a smaller input over a larger one, which nobody means.
+    if len(inputs) < 2 or len(set(inputs)) != 1:
+        raise ValueError(f"needs two or more inputs of one shape, but {', '.join(map(str, inputs))} arrive")
+    return Add()
+
+
+def _concat(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
+    if len(inputs) < 2:
+        raise ValueError("needs two or more inputs")
+    return Concat()
+
+
 MAKERS: Registry[Maker] = Registry(
     "block maker",
     {
@@ -124,8 +137,8 @@ MAKERS: Registry[Maker] = Registry(
         "dropout": lambda settings, _inputs: nn.Dropout(cast(float, settings["rate"])),
         "flatten": lambda _settings, _inputs: nn.Flatten(),
         "linear": _linear,
-        "add": lambda _settings, _inputs: Add(),
-        "concat": lambda _settings, _inputs: Concat(),
+        "add": _add,
+        "concat": _concat,
     },
     "studio.block_makers",
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.core.events import Beat, Event, Progressed, Stepped, Warned, event_to_line
+from studio.core.events import Beat, Event, MemorySampled, Progressed, Stepped, Warned, event_to_line
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
@@ -76,7 +76,12 @@ class Emitter:
     def emit(self, event: Event) -> None:
         """Write `event` now, after everything that came before it."""
         with self._lock:
-            self._flush_ordinary()
+            self._flush_ordinary(event.time)
+            self._write(event)
+
+    def sampled(self, event: MemorySampled) -> None:
+        """Write a memory sample now, without hurrying what is being packed; the caller keeps the pace."""
+        with self._lock:
             self._write(event)
 
     def progressed(self, event: Progressed) -> None:
@@ -87,7 +92,7 @@ class Emitter:
                 self._flush_ordinary()
             self._progress = event
             if is_new_phase or event.time - self._progressed_at >= PROGRESSED_SECONDS:
-                self._flush_ordinary()
+                self._flush_progress()
 
     def stepped(
         self, step: int, epoch: int, *, loss: float, accuracy: float, pictures: int, learning_rate: float
@@ -106,7 +111,7 @@ class Emitter:
             pack.accuracies.append(accuracy)
             pack.pictures += pictures
             if now - self._stepped_at >= STEPPED_SECONDS:
-                self._flush_ordinary()
+                self._flush_steps()
 
     def pace_from_here(self) -> None:
         """Count images per second from now: training begins, or goes on after something else."""
@@ -123,10 +128,10 @@ class Emitter:
         """Write what has waited long enough, and a beat where nothing else was written; called by the heartbeat."""
         now = self._clock()
         with self._lock:
-            if self._pack.losses and now - self._stepped_at >= STEPPED_SECONDS:
-                self._flush_ordinary()
-            if self._progress is not None and now - self._progressed_at >= PROGRESSED_SECONDS:
-                self._flush_ordinary()
+            if now - self._stepped_at >= STEPPED_SECONDS:
+                self._flush_steps()
+            if now - self._progressed_at >= PROGRESSED_SECONDS:
+                self._flush_progress()
             if now - self._written_at >= BEAT_SECONDS:
                 self._write(Beat(now))
 
@@ -138,12 +143,18 @@ class Emitter:
             os.close(self._file)
             return not self._backlog and not self._dropped
 
-    def _flush_ordinary(self) -> None:
-        now = self._clock()
+    def _flush_ordinary(self, before: float | None = None) -> None:
+        self._flush_progress()
+        self._flush_steps(before)
+
+    def _flush_progress(self) -> None:
         if self._progress is not None:
-            event, self._progress, self._progressed_at = self._progress, None, now
+            event, self._progress, self._progressed_at = self._progress, None, self._clock()
             self._write(event)
-        pack = self._pack
+
+    def _flush_steps(self, before: float | None = None) -> None:
+        # What is written because a later event comes must not carry a later time than that.
+        now, pack = self._clock() if before is None else before, self._pack
         if pack.losses:
             self._pack, self._stepped_at = _Pack(), now
             pace = pack.pictures / max(now - self._pack_began, 1e-6)
@@ -165,6 +176,8 @@ class Emitter:
     def _write(self, event: Event) -> None:
         # Undecodable file names hold lone surrogates; inside a JSON string a backslash escape is what they are.
         line = (event_to_line(event) + "\n").encode("utf-8", "backslashreplace")
+        if self._failing_since is not None:
+            self._drain()
         if self._failing_since is not None and len(self._backlog) + len(line) > BACKLOG_BYTES:
             self._dropped += 1
             return

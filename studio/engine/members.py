@@ -54,7 +54,7 @@ class _Folder:
             if status.st_size > largest_bytes:
                 raise _too_large(self.name(member), status.st_size, largest_bytes)
             with path.open("rb") as file:
-                return file.read(largest_bytes)
+                return file.read(status.st_size)
         except FileNotFoundError:
             raise _missing(str(self._folder), member) from None
         except OSError as error:
@@ -92,12 +92,14 @@ class _Zip:
             )
         try:
             with self._archive.open(info) as file:
-                content = file.read(largest_bytes + 1)  # the size that an entry states need not be true
+                content = file.read(
+                    min(info.file_size, largest_bytes) + 1
+                )  # the size that an entry states need not be true
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             raise ModelUnreadable(
                 tr("{name} cannot be unpacked: {reason}.", name=self.name(member), reason=error)
             ) from None
-        if len(content) > largest_bytes:
+        if len(content) > min(info.file_size, largest_bytes):
             raise _too_large(self.name(member), len(content), largest_bytes)
         return content
 

@@ -56,13 +56,14 @@ def _device_facts(device: torch.device) -> dict[str, Any]:
 
 def torch_facts() -> dict[str, Any]:
     """What this torch was built with and what it finds."""
+    cudnn: Any = torch.backends.cudnn
     return {
         "torch": torch.__version__,
         "python": sys.version.split()[0],
         "cuda_built_for": torch.version.cuda,
         "cuda_available": torch.cuda.is_available(),
         "cuda_architectures": torch.cuda.get_arch_list() if torch.cuda.is_available() else [],
-        "cudnn": torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None,
+        "cudnn": cudnn.version() if cudnn.is_available() else None,
         "mps_available": torch.backends.mps.is_available(),
         "threads": torch.get_num_threads(),
         "interop_threads": torch.get_num_interop_threads(),

@@ -145,6 +145,7 @@ class Session:
 
     def refused(self, problem: Problem) -> None:
         """The run ends because of a problem that was expected: said once with its fixes, once as the reason."""
+        self._be_started()
         self.warn(problem)
         facts: dict[str, Value] = {"problem": problem.code, "place": problem.place, **problem.facts}
         self._failed(problem.code, problem_message(problem), "", {**self.place.facts(), **facts})
@@ -152,14 +153,18 @@ class Session:
     def failed(self, error: Exception) -> None:
         """The run ends because of an exception."""
         explained = explain(error, self.place, self.device)
+        self._be_started()
         if explained.problem is not None:
             self.warn(explained.problem)
         self._failed(explained.kind, explained.message, explained.trace, explained.facts)
 
     def _failed(self, kind: str, message: str, trace: str, facts: dict[str, Value]) -> None:
+        self.emitter.emit(Failed(self.emitter.now, kind, message, trace, FrozenMap(facts)))
+
+    def _be_started(self) -> None:
+        """A record begins with `Started`, also where not even the project could be read."""
         if not self._is_started:
             self.started(Project(name=self.run_folder.name), resumed_step=0)
-        self.emitter.emit(Failed(self.emitter.now, kind, message, trace, FrozenMap(facts)))
 
     def ended(self, outcome: Outcome, reason: str = "") -> None:
         """The last word."""

@@ -46,7 +46,7 @@ class GpuProbe:
 
     def _cuda(self) -> GpuMemory:
         used = total = others = utilisation = None
-        if self._handle is not None:
+        if self._nvml is not None:
             with suppress(Exception):
                 memory = self._nvml.nvmlDeviceGetMemoryInfo(self._handle)
                 used, total = int(memory.used), int(memory.total)

@@ -69,7 +69,7 @@ class Sampler:
             host = sample_host()
             self._peak.saw(host.resident_bytes)
             step, epoch = self._place
-            self._emitter.emit(MemorySampled(self._emitter.now, step, epoch, host, self._gpu.sample(), totals))
+            self._emitter.sampled(MemorySampled(self._emitter.now, step, epoch, host, self._gpu.sample(), totals))
 
     def peak_bytes(self) -> int:
         """The run's measured peak: of the GPU's allocator, or on the CPU of the process's resident memory."""

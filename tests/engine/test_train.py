@@ -1,0 +1,497 @@
+"""Whole runs on small pictures: what they say, what they leave, and how they stop, fail and go on."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio.core.commands import Pause, Resume, SaveCheckpoint, Stop, TakeSnapshot
+from studio.core.events import (
+    CheckpointSaved,
+    Ended,
+    EpochEnded,
+    Evaluated,
+    Event,
+    Failed,
+    MemorySampled,
+    ModelSaved,
+    Paused,
+    Progressed,
+    Resumed,
+    Started,
+    Stepped,
+    Unknown,
+    Warned,
+)
+from studio.core.frozen import FrozenMap
+from studio.core.project import Block, Network, save_project
+from studio.core.runstate import RunState
+
+pytest.importorskip("torch")
+
+import torch
+
+from studio.engine import assemble, prepared, session
+from studio.engine import train as module
+from studio.engine.artefact import load_model
+from studio.engine.build import MAKERS, build
+from studio.engine.checkpoint import latest
+from studio.engine.predict import predict
+from studio.engine.train import run
+from studio.engine.worker import start_training
+from tests.engine.making import CLASSES, PER_CLASS, events_of, make_pictures, make_project, make_run, only, say
+
+pytestmark = pytest.mark.torch
+
+
+def weights_of(run_folder: Path) -> dict[str, torch.Tensor]:
+    return load_model(run_folder).net.state_dict()
+
+
+def losses_of(events: list[Event]) -> list[float]:
+    return [loss for pack in only(events, Stepped) for loss in pack.losses]
+
+
+def obey_laws(events: list[Event]) -> None:
+    """What holds for every run, however it ended."""
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Ended)
+    assert len(only(events, Ended)) == 1
+    assert not only(events, Unknown)
+    last = events[0].resumed_step
+    for pack in only(events, Stepped):
+        assert pack.step == last + len(pack.losses) == last + len(pack.accuracies)
+        last = pack.step
+    times = [event.time for event in events if not isinstance(event, MemorySampled)]
+    assert times == sorted(times)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, pictures: Path, cache: Path) -> Path:
+    """A run of three epochs that went through without interruption."""
+    torch.set_num_threads(1)
+    folder = make_run(tmp_path_factory.mktemp("finished") / "run", make_project(pictures, epochs=3))
+    assert run(folder, cache, launcher="thread") == "finished"
+    return folder
+
+
+def test_that_a_finished_run_told_everything(finished: Path) -> None:
+    events = events_of(finished)
+    obey_laws(events)
+    started = only(events, Started)[-1]
+    assert started.classes == tuple(sorted(CLASSES))
+    assert started.train_count + started.validation_count == len(CLASSES) * PER_CLASS
+    assert started.steps_per_epoch == -(-started.train_count // 8)
+    assert (started.device, started.epochs, started.batch_size) == ("cpu", 3, 8)
+    assert started.forecast_bytes is not None and started.parameters > 0
+    assert len(losses_of(events)) == 3 * started.steps_per_epoch
+    assert [epoch.epoch for epoch in only(events, EpochEnded)] == [1, 2, 3]
+    assert [saved.epoch for saved in only(events, CheckpointSaved)] == [1, 2, 3]
+    phases = list(dict.fromkeys(event.phase for event in only(events, Progressed)))
+    assert phases == ["scan", "inspect", "build", "train", "evaluate"]
+
+
+def test_that_it_learned_and_kept_its_best_epoch(finished: Path) -> None:
+    events = events_of(finished)
+    ended, evaluated, saved = only(events, Ended)[0], only(events, Evaluated)[0], only(events, ModelSaved)[0]
+    validations = [epoch.validation for epoch in only(events, EpochEnded)]
+    best = max(validation.accuracy for validation in validations if validation)
+    assert best >= 0.9
+    assert ended.best_validation_accuracy == saved.validation_accuracy == evaluated.metrics.accuracy == best
+    assert sum(map(sum, evaluated.confusion)) == only(events, Started)[-1].validation_count
+    assert ended.outcome == "finished"
+    assert ended.peak_bytes is not None and ended.peak_bytes > 10 * 1024**2
+    assert ended.images_per_second > 0
+
+
+def test_that_its_memory_was_watched_by_role(finished: Path) -> None:
+    counted = [sample for sample in only(events_of(finished), MemorySampled) if sample.tensors]
+    assert counted
+    by_role = {total.role: total.bytes for total in counted[0].tensors}
+    parameters = sum(p.numel() for p in load_model(finished).net.parameters()) * 4
+    assert by_role["gradients"] == parameters < by_role["weights"]
+    assert by_role["optimiser"] > 2 * parameters
+    assert by_role["activations"] > by_role["data"] > 0
+
+
+def test_that_its_model_says_what_the_evaluation_counted(finished: Path, pictures: Path) -> None:
+    model = load_model(finished)
+    assert model.labels == tuple(sorted(CLASSES))
+    assert len(model.preprocessing.mean) == 1
+    paths = sorted(pictures.rglob("*.png"))
+    found = predict(model, paths)
+    right = sum(one.top[0][0] == path.parent.name for one, path in zip(found, paths, strict=True))
+    assert right / len(paths) >= 0.9
+    assert all(len(one.top) == 4 and abs(sum(p for _, p in one.top) - 1) < 1e-5 for one in found)
+
+
+def test_that_the_reducer_understands_it(finished: Path) -> None:
+    state = RunState()
+    for event in events_of(finished):
+        state = state.after(event)
+    assert state.ended is not None and not state.is_running
+    assert state.step == state.total_steps
+    assert len(state.losses) == state.total_steps
+    assert state.model is not None and state.evaluated is not None
+
+
+def test_that_the_same_seed_gives_the_same_run(finished: Path, tmp_path: Path, pictures: Path, cache: Path) -> None:
+    again = make_run(tmp_path / "run", make_project(pictures, epochs=3))
+    run(again, cache, launcher="thread")
+    assert losses_of(events_of(again)) == losses_of(events_of(finished))
+    same = weights_of(finished)
+    assert all(torch.equal(tensor, same[name]) for name, tensor in weights_of(again).items())
+
+
+def when(monkeypatch: pytest.MonkeyPatch, step: int, action: Callable[[], None]) -> None:
+    """Do `action` right after the optimiser step with this number, and let the inbox see it at once."""
+    monkeypatch.setattr("studio.engine.inbox.POLL_SECONDS", 0.0)
+    tell = module._tell_step
+
+    def told(run: Any, *more: Any) -> None:
+        tell(run, *more)
+        if run.learner.position.step == step:
+            action()
+
+    monkeypatch.setattr(module, "_tell_step", told)
+
+
+@pytest.mark.parametrize("step", [1, 4, 6, 8])
+def test_that_a_stopped_run_resumed_equals_an_uninterrupted_one(
+    finished: Path, tmp_path: Path, pictures: Path, cache: Path, step: int
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=3))
+    with pytest.MonkeyPatch.context() as patch:
+        when(patch, step, lambda: say(folder, Stop(time.time())))
+        assert run(folder, cache, launcher="thread") == "stopped"
+    first = events_of(folder)
+    obey_laws(first)
+    assert only(first, Stepped)[-1].step == step
+    assert only(first, ModelSaved)
+    found = latest(folder).checkpoint
+    assert found is not None and found.step == step
+
+    torch.manual_seed(12345)
+    assert run(folder, cache, launcher="thread", resume=True) == "finished"
+    second = events_of(folder)[len(first) :]
+    obey_laws(second)
+    assert only(second, Started)[0].resumed_step == step
+    straight = events_of(finished)
+    assert losses_of(first) + losses_of(second) == losses_of(straight)
+    kept = [(epoch.epoch, epoch.train, epoch.validation) for epoch in only(straight, EpochEnded)]
+    assert [(e.epoch, e.train, e.validation) for e in only([*first, *second], EpochEnded)] == kept
+    expected = weights_of(finished)
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in weights_of(folder).items())
+
+
+def test_that_a_damaged_newest_checkpoint_costs_one_epoch_and_is_told(
+    finished: Path, tmp_path: Path, pictures: Path, cache: Path
+) -> None:
+    folder = shutil.copytree(finished, tmp_path / "run")
+    newest = latest(folder).path
+    assert newest is not None
+    newest.write_bytes(newest.read_bytes()[:-9])
+    before = len(events_of(folder))
+    assert run(folder, cache, launcher="thread", resume=True) == "finished"
+    again = events_of(folder)[before:]
+    assert only(again, Warned)[0].problem.code == "checkpoint_damaged"
+    assert [epoch.epoch for epoch in only(again, EpochEnded)] == [3]
+    expected = weights_of(finished)
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in weights_of(folder).items())
+
+
+def test_that_resuming_without_a_checkpoint_starts_anew(tmp_path: Path, pictures: Path, cache: Path) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=1))
+    say(folder, Stop(1.0))
+    assert run(folder, cache, launcher="thread", resume=True) == "finished"
+    assert only(events_of(folder), Warned)[0].problem.code == "checkpoint_missing"
+
+
+def test_that_a_pause_holds_training_until_it_is_resumed(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=1))
+    seen_while_paused: list[int] = []
+
+    def resume_later() -> None:
+        deadline = time.monotonic() + 20
+        while not only(events_of(folder), Paused) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        seen_while_paused.append(sum(len(pack.losses) for pack in only(events_of(folder), Stepped)))
+        say(folder, Resume(time.time()))
+
+    waiting = threading.Thread(target=resume_later)
+
+    def pause() -> None:
+        say(folder, Pause(time.time()), SaveCheckpoint(time.time()))
+        waiting.start()
+
+    when(monkeypatch, 2, pause)
+    assert run(folder, cache, launcher="thread") == "finished"
+    waiting.join()
+    events = events_of(folder)
+    obey_laws(events)
+    assert [paused.step for paused in only(events, Paused)] == [2]
+    assert [resumed.step for resumed in only(events, Resumed)] == [2]
+    assert seen_while_paused == [2]
+    assert only(events, CheckpointSaved)[0].step == 2
+
+
+def test_that_a_paused_run_can_be_stopped(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=50))
+    when(monkeypatch, 1, lambda: say(folder, Pause(time.time()), TakeSnapshot(time.time()), Stop(time.time())))
+    assert run(folder, cache, launcher="thread") == "stopped"
+    assert only(events_of(folder), Stepped)[-1].step == 1
+
+
+PHASES: dict[str, tuple[Any, str]] = {
+    "scan": (prepared, "scan"),
+    "inspect": (prepared, "inspect"),
+    "build": (assemble, "with_statistics"),
+    "train": (module, "_train"),
+    "evaluate": (module, "evaluate"),
+}
+
+
+@pytest.mark.parametrize("phase", list(PHASES))
+def test_that_a_stop_ends_every_phase(
+    phase: str, tmp_path: Path, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Stop arrives when the phase's own work begins; nothing after that phase may happen."""
+    monkeypatch.setattr("studio.engine.inbox.POLL_SECONDS", 0.0)
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=1))
+    place, name = PHASES[phase]
+    work = getattr(place, name)
+
+    def stopped_work(*arguments: Any, **more: Any) -> Any:
+        in_phase = only(events_of(folder), Progressed)[-1].phase == phase
+        if in_phase:
+            say(folder, Stop(time.time()))
+        return work(*arguments, **more)
+
+    monkeypatch.setattr(place, name, stopped_work)
+    assert run(folder, tmp_path / "cache", launcher="thread") == "stopped"
+    events = events_of(folder)
+    obey_laws(events)
+    assert only(events, Progressed)[-1].phase == phase
+    assert not only(events, Failed) and not only(events, Evaluated)
+    assert bool(only(events, ModelSaved)) == (phase == "evaluate")
+
+
+def failure_of(folder: Path, cache: Path) -> tuple[Failed, list[Event]]:
+    assert run(folder, cache, launcher="thread") == "failed"
+    events = events_of(folder)
+    obey_laws(events)
+    return only(events, Failed)[0], events
+
+
+def test_that_a_loss_that_is_not_a_number_ends_the_run_before_the_weights_are_touched(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without anything that bends or bounds the values, each step multiplies them.
+    blocks = (Block("b1", "flatten"), *(Block(f"b{n}", "linear", FrozenMap(out_features=8)) for n in (2, 3)))
+    network = Network((*blocks, Block("b4", "linear")))
+    recipe = {"optimiser": "sgd", "learning_rate": 1e6, "momentum": 0.0}
+    folder = make_run(tmp_path / "run", make_project(pictures, network, **recipe))
+    weights: list[bool] = []
+    refuse = module._refuse_non_finite
+
+    def watched(run: Any, *more: Any) -> None:
+        try:
+            refuse(run, *more)
+        except Exception:
+            weights.append(all(bool(p.isfinite().all()) for p in run.net.parameters()))
+            raise
+
+    monkeypatch.setattr(module, "_refuse_non_finite", watched)
+    failed, events = failure_of(folder, cache)
+    assert failed.kind in ("loss_not_finite", "gradient_not_finite")
+    assert failed.facts["learning_rate"] == 1e6
+    assert failed.facts["failing_step"] == only(events, Stepped)[-1].step + 1
+    assert weights == [True]
+    warned = only(events, Warned)[-1].problem
+    assert len(warned.files) == 8 and all((pictures / name).is_file() for name in warned.files)
+    assert str(failed.facts["failing_step"]) in failed.message
+
+
+def test_that_running_out_of_memory_is_explained(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures))
+
+    class Greedy(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.empty(2**60, dtype=torch.uint8) if self.training and x.requires_grad else x
+
+    monkeypatch.setitem(MAKERS._members, "relu", lambda *_: Greedy())
+    failed, events = failure_of(folder, cache)
+    assert failed.facts["asked_bytes"] == 2**60
+    assert (failed.facts["phase"], failed.facts["part"], failed.facts["batch_size"]) == ("train", "forward", 8)
+    assert failed.facts["step"] == 0
+    assert only(events, Warned)[-1].problem.code == "out_of_memory"
+    assert "Greedy" not in failed.message and "forward" in failed.trace
+
+
+def test_that_refused_pictures_are_left_out_and_named(tmp_path: Path, cache: Path) -> None:
+    data = make_pictures(tmp_path / "data", CLASSES[:2], 8)
+    (data / CLASSES[0] / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnonsense")
+    (data / CLASSES[1] / "empty.png").touch()
+    folder = make_run(tmp_path / "run", make_project(data, epochs=1))
+    assert run(folder, cache, launcher="thread") == "finished"
+    events = events_of(folder)
+    left_out = [warned.problem for warned in only(events, Warned) if warned.problem.code == "pictures_left_out"]
+    assert len(left_out) == 1
+    assert left_out[0].facts["count"] == 2
+    assert set(left_out[0].files) == {f"{CLASSES[0]}/broken.png", f"{CLASSES[1]}/empty.png"}
+    started = only(events, Started)[-1]
+    assert started.train_count + started.validation_count == 16
+
+
+def test_that_a_picture_deleted_during_the_run_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_pictures(tmp_path / "data", CLASSES[:2], 6)
+    folder = make_run(tmp_path / "run", replace_normalise(make_project(data, epochs=1)))
+
+    def build_late(*arguments: Any) -> Any:
+        shutil.rmtree(data / CLASSES[0])
+        return build(*arguments)
+
+    monkeypatch.setattr(assemble, "build", build_late)
+    failed, _ = failure_of(folder, tmp_path / "cache")
+    assert failed.kind == "picture_missing"
+    assert CLASSES[0] in str(failed.facts["place"])
+
+
+def replace_normalise(project: Any) -> Any:
+    """Without measuring, no picture is in the cache before training begins."""
+    return replace(project, preprocessing=replace(project.preprocessing, normalise="none"))
+
+
+@pytest.mark.parametrize(
+    ("prepare_folder", "code"),
+    [
+        (lambda folder: None, "folder_missing"),
+        (lambda folder: folder.mkdir(), "folder_empty"),
+        (lambda folder: make_pictures(folder, CLASSES[:1], 3), "single_class"),
+    ],
+)
+def test_that_a_folder_that_cannot_be_trained_on_ends_the_run_with_its_problem(
+    tmp_path: Path, cache: Path, prepare_folder: Callable[[Path], object], code: str
+) -> None:
+    prepare_folder(tmp_path / "data")
+    folder = make_run(tmp_path / "run", make_project(tmp_path / "data"))
+    failed, events = failure_of(folder, cache)
+    assert failed.kind == failed.facts["problem"] == code
+    assert only(events, Warned)[-1].problem.code == code
+    assert failed.message and failed.message != code and failed.trace == ""
+
+
+def test_that_a_network_that_cannot_work_is_refused_by_its_block(tmp_path: Path, pictures: Path, cache: Path) -> None:
+    blocks = (Block("b1", "conv2d", FrozenMap(kernel=99)), Block("b2", "flatten"), Block("b3", "linear"))
+    folder = make_run(tmp_path / "run", make_project(pictures, Network(blocks)))
+    failed, _ = failure_of(folder, cache)
+    assert (failed.kind, failed.facts["place"]) == ("block.window_too_large", "b1")
+
+
+def test_that_a_missing_device_is_said(tmp_path: Path, pictures: Path, cache: Path) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, device="cuda:77"))
+    failed, _ = failure_of(folder, cache)
+    assert failed.kind == "device_missing" and "cpu" in failed.message
+
+
+@pytest.mark.parametrize("content", [None, "{", '{"format": "else"}'])
+def test_that_an_unreadable_project_is_said(tmp_path: Path, cache: Path, content: str | None) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    if content is not None:
+        (folder / "project.json").write_text(content)
+    failed, _ = failure_of(folder, cache)
+    assert failed.kind == "project_unreadable" and "project.json" in failed.message
+
+
+def test_that_other_classes_in_the_folder_are_told_and_used(tmp_path: Path, pictures: Path, cache: Path) -> None:
+    project = make_project(pictures, epochs=1)
+    project = replace(project, data=replace(project.data, classes=("x", "y")))
+    folder = make_run(tmp_path / "run", project)
+    assert run(folder, cache, launcher="thread") == "finished"
+    events = events_of(folder)
+    assert only(events, Warned)[0].problem.code == "classes_changed"
+    assert only(events, Started)[-1].classes == tuple(sorted(CLASSES))
+
+
+def test_that_a_checkpoint_of_another_network_is_refused(
+    finished: Path, tmp_path: Path, pictures: Path, cache: Path
+) -> None:
+    folder = shutil.copytree(finished, tmp_path / "run")
+    blocks = (Block("b1", "flatten"), Block("b2", "linear"))
+    save_project(make_project(pictures, Network(blocks), epochs=9), folder / "project.json")
+    before = len(events_of(folder))
+    assert run(folder, cache, launcher="thread", resume=True) == "failed"
+    assert only(events_of(folder)[before:], Failed)[0].kind == "checkpoint_does_not_fit"
+
+
+def test_that_an_unexpected_error_is_reported_with_its_trace(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures))
+
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.setattr(module, "_end_epoch", broken)
+    failed, events = failure_of(folder, cache)
+    assert (failed.kind, failed.message) == ("ZeroDivisionError", "surprise")
+    assert "in broken" in failed.trace
+    assert only(events, Ended)[0].reason == "ZeroDivisionError"
+
+
+def test_that_a_model_that_cannot_be_written_fails_the_run_but_not_its_record(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=1))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "save_model", full)
+    failed, _ = failure_of(folder, cache)
+    assert failed.kind == "model_not_saved" and "No space left" in failed.message
+
+
+def test_that_the_worker_thread_runs_it_and_can_be_stopped(tmp_path: Path, pictures: Path, cache: Path) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=100_000))
+    handle = start_training(folder, cache, "thread")
+    assert not handle.daemon
+    deadline = time.monotonic() + 30
+    while not only(events_of(folder), Stepped) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    handle.stop()
+    handle.join(30)
+    assert not handle.is_alive()
+    assert handle.outcome == "stopped"
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("lantern")]
+
+
+def test_that_a_run_folder_that_cannot_be_written_is_an_error_of_the_handle(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "file").touch()
+    handle = start_training(tmp_path / "file" / "run", cache, "thread")
+    handle.join(30)
+    assert isinstance(handle.error, OSError) and handle.outcome is None
+
+
+def test_that_the_names_of_a_run_folders_parts_are_those_of_the_design() -> None:
+    assert (session.EVENTS, session.COMMANDS, module.PROJECT, module.MODEL) == (
+        "events.r0.jsonl",
+        "commands.jsonl",
+        "project.json",
+        "model",
+    )
