@@ -1,0 +1,1 @@
+"""Live plots that stay light: own decimation, ten drawings a second, nothing while hidden."""
