@@ -287,10 +287,10 @@ class CurvePlot(QWidget):
                 self.show_cursor(graph.x_at(event.position()))
             case QEvent.Type.MouseButtonPress if isinstance(event, QMouseEvent):
                 self._pressed_at = event.position()
-            case QEvent.Type.MouseButtonRelease if isinstance(event, QMouseEvent) and self._can_pick:
+            case QEvent.Type.MouseButtonRelease if isinstance(event, QMouseEvent) and watched is not graph.widget:
                 x = graph.x_at(event.position())
                 is_click = (event.position() - self._pressed_at).manhattanLength() < QApplication.startDragDistance()
-                if x is not None and is_click and event.button() == Qt.MouseButton.LeftButton:
+                if self._can_pick and x is not None and is_click and event.button() == Qt.MouseButton.LeftButton:
                     self.picked.emit(x)
             case QEvent.Type.KeyPress if isinstance(event, QKeyEvent) and watched is graph.widget:
                 return self._on_key(event.key(), graph)

@@ -205,6 +205,11 @@ class Graph:
             self._top.picture = None
             self._top.update()
 
+    @property
+    def marks(self) -> tuple[tuple[float, str], ...]:
+        """The marks that are shown."""
+        return self._top.fixed if self._top is not None else ()
+
     def show_pins(self, pins: Iterable[tuple[float, str]]) -> None:
         """Named lines that a person has set."""
         pg, colour = pyqtgraph(), theme().colour("accent")
