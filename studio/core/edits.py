@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, replace
 
 from studio.core.fields import Value
+from studio.core.frozen import FrozenMap
 from studio.core.project import Block, Network, Project
 
 
@@ -74,4 +75,29 @@ class ReplaceNetwork:
         return replace(project, network=self.network)
 
 
-Edit = SetBlock | InsertBlock | RemoveBlock | SetPart | ReplaceNetwork
+@dataclass(frozen=True, slots=True)
+class LeaveOut:
+    """Do not use these pictures (paths in the data folder); with `use_again`, use them again."""
+
+    files: tuple[str, ...]
+    use_again: bool = False
+
+    def apply(self, project: Project) -> Project:
+        before, named = set(project.data.left_out), set(self.files)
+        left_out = tuple(sorted(before - named if self.use_again else before | named))
+        return replace(project, data=replace(project.data, left_out=left_out))
+
+
+@dataclass(frozen=True, slots=True)
+class Relabel:
+    """Give pictures (paths in the data folder) another class; "" is the class that the folder gives."""
+
+    labels: FrozenMap[str]
+
+    def apply(self, project: Project) -> Project:
+        merged = {**project.data.relabelled, **self.labels}
+        kept = FrozenMap({path: label for path, label in sorted(merged.items()) if label})
+        return replace(project, data=replace(project.data, relabelled=kept))
+
+
+Edit = SetBlock | InsertBlock | RemoveBlock | SetPart | ReplaceNetwork | LeaveOut | Relabel

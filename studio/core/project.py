@@ -64,11 +64,15 @@ class Data:
 
     `reading` names how the folder is read ("" = the likeliest reading). `classes` are the labels in the order of the
     network's outputs, recorded when the folder was scanned, so that a project can be checked without the pictures.
+    `left_out` are pictures that are not used and `relabelled` gives pictures another class than the folder does; both
+    by their path in the folder, whose files are never changed.
     """
 
     folder: str = ""
     reading: str = ""
     classes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    relabelled: FrozenMap[str] = FrozenMap()
     validation_share: float = declared(
         Field(
             "validation_share", "Validation share",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
+from studio.dataset.fixes import copy_groups, with_fixes
 from studio.dataset.index import SPLITS
 from studio.dataset.inspection import Inspection
+from studio.dataset.near import given_split, near_copies, near_copies_across
 from studio.dataset.scan import missing_in_split
 
 # From five to one on, plain accuracy begins to reward guessing the large class; beyond that class weights help.
@@ -35,11 +37,19 @@ def findings_of(inspection: Inspection) -> tuple[Problem, ...]:
             *_unreadable(inspection),
             *_classes(inspection),
             *_copies(inspection),
+            *_near_copies(inspection),
             *_shapes(inspection),
             *_kinds(inspection),
+            *_repairs(inspection),
         ]
         found.extend(problem for problem in added if (problem.code, problem.place) not in known)
-    return tuple(sorted(found, key=lambda problem: _ORDER[problem.severity]))
+    found = [with_fixes(problem, inspection) for problem in found]
+    return in_order(found)
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Errors first, information last."""
+    return tuple(sorted(problems, key=lambda problem: _ORDER[problem.severity]))
 
 
 def _problem(code: str, severity: Severity, files: Sequence[str], place: str = "", **facts: Value) -> Problem:
@@ -52,11 +62,26 @@ def _paths(inspection: Inspection, chosen: NDArray[np.bool_]) -> list[str]:
 
 
 def _unreadable(inspection: Inspection) -> list[Problem]:
-    if not inspection.refused:
+    paths = inspection.index.pictures.paths
+    out_of_use = {paths[place] for place in inspection.left_out.tolist()}
+    refused = [path for path in inspection.refused if path not in out_of_use]
+    if not refused:
         return []
-    total = len(inspection.index.pictures)
     severity = Severity.WARNING if inspection.usable().any() else Severity.ERROR
-    return [_problem("unreadable_images", severity, list(inspection.refused), total=total)]
+    return [_problem("unreadable_images", severity, refused, total=len(paths))]
+
+
+def _repairs(inspection: Inspection) -> list[Problem]:
+    """What a person changed about the folder without changing its files."""
+    paths = inspection.index.pictures.paths
+    found = []
+    for code, places in (("pictures_kept_out", inspection.left_out), ("pictures_relabelled", inspection.relabelled)):
+        files = [paths[place] for place in places.tolist()]
+        if files:
+            found.append(_problem(code, Severity.INFO, files))
+    if inspection.lost_repairs:
+        found.append(_problem("repairs_lost", Severity.WARNING, inspection.lost_repairs))
+    return found
 
 
 def _classes(inspection: Inspection) -> list[Problem]:
@@ -67,10 +92,13 @@ def _classes(inspection: Inspection) -> list[Problem]:
     if len(used) == 1 and len(index.classes) > 1:
         only = index.classes[int(np.argmax(counts))]
         found.append(Problem("single_class", place=only, facts=FrozenMap({"count": used[0]})))
+    readable = (inspection.raw or inspection).counts()
+    emptied = {place for place, count in enumerate(counts) if not count and readable[place]}
     for place, count in enumerate(counts):
         name = index.classes[place]
         if not count:
-            found.append(Problem("class_unreadable", Severity.WARNING, name))
+            code = "class_kept_out" if place in emptied else "class_unreadable"
+            found.append(Problem(code, Severity.WARNING, name))
         elif count == 1 and not index.presplit and len(counts) > 1:
             found.append(Problem("class_of_one", Severity.WARNING, name))
     if len(used) > 1 and max(used) / min(used) >= IMBALANCE_RATIO:
@@ -91,22 +119,11 @@ def _classes(inspection: Inspection) -> list[Problem]:
 def _copies(inspection: Inspection) -> list[Problem]:
     """Files with the same bytes: across splits, under different labels, or merely twice."""
     pictures = inspection.index.pictures
-    places = np.flatnonzero(inspection.usable())
-    if not len(places):
-        return []
-    _, group, sizes = np.unique(inspection.hashes[places], axis=0, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
-    copied = sizes[group] > 1
-    order = np.argsort(group[copied], kind="stable")
-    copies = places[copied][order]
-    if not len(copies):
-        return []
-    starts = np.flatnonzero(np.diff(group[copied][order])) + 1
     across: list[str] = []
     conflicting: list[str] = []
     plain: list[str] = []
     groups = 0
-    for members in np.split(copies, starts):
+    for members in copy_groups(inspection):
         paths = [pictures.paths[place] for place in members]
         splits, labels = set(pictures.splits[members].tolist()), set(pictures.labels[members].tolist())
         if len(splits - {0}) > 1:
@@ -124,6 +141,12 @@ def _copies(inspection: Inspection) -> list[Problem]:
     if plain:
         found.append(_problem("duplicates", Severity.INFO, plain, groups=groups))
     return found
+
+
+def _near_copies(inspection: Inspection) -> list[Problem]:
+    parted = given_split(inspection)
+    across = near_copies_across(inspection, parted, drawn=False) if parted is not None else None
+    return [finding for finding in (across, near_copies(inspection)) if finding is not None]
 
 
 def _held_out(paths: list[str], splits: NDArray[np.int8]) -> list[str]:

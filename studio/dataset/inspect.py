@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from studio.dataset.inspection import Inspection as Inspection
 from studio.dataset.inspectionstore import Finding, Store, store_for
 from studio.dataset.labels import shown
 from studio.dataset.loading import Refused, content_hash, load
+from studio.dataset.near import MOST_PICTURES, Pairs, near_pairs
+from studio.dataset.prints import PRINT_BYTES, fingerprint
 from studio.dataset.progress import Cancelled, IsCancelled, Pace, ReportProgress, never, unreported
 
 _CHUNK = 16
@@ -57,9 +60,25 @@ def inspect(
     finally:
         if missing:
             store.save()
+    findings = [finding for finding in known if finding is not None]
+    inspection = _columns(index, findings)
+    inspection = replace(inspection, near=_near(inspection, findings, store, pace))
     pace.finish(len(pictures))
-    inspection = _columns(index, [finding for finding in known if finding is not None])
     return replace(inspection, problems=findings_of(inspection))
+
+
+def _near(inspection: Inspection, findings: list[Finding], store: Store, pace: Pace) -> Pairs:
+    """The pairs of near copies, searched only where the pictures differ from those of the last time."""
+    if not 1 < len(findings) <= MOST_PICTURES:
+        return np.zeros((0, 2), np.int64)
+    prints = np.frombuffer(b"".join(finding.print for finding in findings), np.uint8).reshape(-1, PRINT_BYTES)
+    key = blake2b(prints.data, digest_size=16)
+    for column in (inspection.hashes, inspection.widths, inspection.heights):
+        key.update(np.ascontiguousarray(column).data)
+    if store.near[0] != key.digest():
+        store.near = key.digest(), near_pairs(inspection, prints, pace)
+        store.save()
+    return store.near[1]
 
 
 def _look(index: Index, missing: list[int], known: list[Finding | None], store: Store, pace: Pace) -> None:
@@ -115,7 +134,8 @@ def look(path: Path) -> Finding:
         return _refusal(path, refused.problem)
     height, width = loaded.rgb.shape[:2]
     misnamed = suffix_disagrees(suffix_of(path.name), loaded.format)
-    return Finding(loaded.content_hash, width, height, loaded.mode, loaded.turned, misnamed)
+    seen = fingerprint(loaded.rgb)
+    return Finding(loaded.content_hash, width, height, loaded.mode, loaded.turned, misnamed, print=seen)
 
 
 def _refusal(path: Path, problem: Problem) -> Finding:

@@ -6,11 +6,14 @@ from typing import Any
 
 from studio.core.problem import Problem
 from studio.core.text import problem_message, problem_repair, problem_why
+from studio.dataset.fixes import with_fixes
+from studio.dataset.health import in_order
 from studio.dataset.index import Reading
 from studio.dataset.inspection import Inspection
 from studio.dataset.labels import shown
 from studio.dataset.layout import describe
 from studio.dataset.loading import Refused, load_rgb
+from studio.dataset.near import given_split, near_copies_across
 from studio.dataset.split import Split, class_counts, in_given_splits
 
 
@@ -30,7 +33,7 @@ def data_report(inspection: Inspection, split: Split | None = None, *, pictures:
         "splits": in_given_splits(inspection),
         "reading": index.reading.id,
         "readings": [_reading(reading) for reading in index.readings if reading.id != index.reading.id],
-        "findings": [_finding(problem) for problem in inspection.problems],
+        "findings": [_finding(problem) for problem in _problems(inspection, split)],
     }
     if split is not None:
         report["used_split"] = {
@@ -40,6 +43,16 @@ def data_report(inspection: Inspection, split: Split | None = None, *, pictures:
     if pictures:
         report["pictures"] = [_picture(inspection, place) for place in range(len(index.pictures))]
     return report
+
+
+def _problems(inspection: Inspection, split: Split | None) -> tuple[Problem, ...]:
+    """The findings on the folder, and on the split that training would use where it is not the folder's own."""
+    if split is None or given_split(inspection) is not None:
+        return inspection.problems
+    across = near_copies_across(inspection, split, drawn=True)
+    if across is None:
+        return inspection.problems
+    return in_order((*inspection.problems, with_fixes(across, inspection)))
 
 
 def _reading(reading: Reading) -> dict[str, Any]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from studio.core.edits import SetPart
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
-from studio.core.problem import Problem, Severity
+from studio.core.problem import Fix, Problem, Severity
 from studio.dataset.index import NO_READING, SPLITS, Index, Pictures, Reading, no_pictures
 from studio.dataset.labels import same_name_key, shown
 from studio.dataset.layout import (
@@ -159,7 +161,7 @@ def _layout(walk: Walk, base: Folder, possible: list[AnyPlan], at: int, readings
         counts = dict.fromkeys(SPLITS[1:], 0)
         for part in plan.parts:
             counts[part.split] += len(part.folder.names)
-        found.extend(_about_splits(counts))
+        found.extend(_about_splits(counts, [other for other in readings if other.code == "deeper"]))
     if chosen.id in ("folders", "presplit"):
         nested = [p for p in plan.parts if same_name_key(p.folder.name).casefold() != same_name_key(p.label).casefold()]
         if nested:
@@ -180,11 +182,11 @@ def _layout(walk: Walk, base: Folder, possible: list[AnyPlan], at: int, readings
     return found
 
 
-def _about_splits(counts: dict[str, int]) -> list[Problem]:
+def _about_splits(counts: dict[str, int], without_splits: list[Reading]) -> list[Problem]:
     facts: FrozenMap[Value] = FrozenMap({"count": sum(counts.values()), **counts})
     found = [Problem("presplit", Severity.INFO, facts=facts)]
     if not counts["train"]:
-        found.append(Problem("no_training_split", facts=facts))
+        found.append(Problem("no_training_split", facts=facts, fixes=_read_as(without_splits)))
     return found
 
 
@@ -195,17 +197,25 @@ def _rivals(plan: Plan, base: Folder, possible: list[AnyPlan], at: int, readings
         deeper = [other for other in others if other.code in ("deeper", "folders", "paths")]
         if deeper:
             used, deep = in_words(readings[at].classes), in_words(deeper[0].classes)
-            return [_warn("ambiguous_depth", len(readings), used=used, other=deep)]
+            found = _warn("ambiguous_depth", len(readings), used=used, other=deep)
+            return [replace(found, fixes=_read_as(others))]
     for place, rival in enumerate(possible):
         if isinstance(rival, TablePlan) and rival.coverage >= _RIVAL_COVERAGE and rival.table.has_named_labels:
             other = readings[place]
             if len(other.classes) > 1 and not rival.agrees(plan):
                 used = in_words(readings[at].classes)
-                return [
-                    _warn("ambiguous_labels", len(rival.table.rows), shown(rival.table.name), used=used,
-                          other=in_words(other.classes))
-                ]  # fmt: skip
+                name, told = shown(rival.table.name), in_words(other.classes)
+                found = _warn("ambiguous_labels", len(rival.table.rows), name, used=used, other=told)
+                return [replace(found, fixes=_read_as([other]))]
     return []
+
+
+def _read_as(readings: list[Reading]) -> tuple[Fix, ...]:
+    """Fixes that choose another reading of the folder."""
+    return tuple(
+        Fix("fix.read_as", SetPart("data", "reading", other.id), FrozenMap({"classes": in_words(other.classes)}))
+        for other in readings
+    )
 
 
 def _empty_class(child: Folder) -> Problem:
@@ -218,7 +228,7 @@ def _about_table(plan: TablePlan) -> list[Problem]:
     found = [_tell("csv_labels", len(table.rows), name)]
     counts = rows_by_split(table)
     if any(counts.values()):
-        found.extend(_about_splits(counts))
+        found.extend(_about_splits(counts, []))
     if table.missing:
         found.append(_warn("csv_missing_files", len(table.missing), name, example=table.missing[0]))
     if table.contradicted:

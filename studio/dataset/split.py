@@ -19,7 +19,6 @@ its share; so a larger limit only adds pictures.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -28,22 +27,16 @@ from numpy.typing import NDArray
 from studio.core.project import Data
 from studio.dataset.index import SPLITS
 from studio.dataset.inspection import Inspection
+from studio.dataset.inspection import Places as Places
+from studio.dataset.inspection import Split as Split
+from studio.dataset.repairs import repaired
 
-Places = NDArray[np.int64]
 _TRAIN, _VALIDATION, _TEST = (SPLITS.index(name) for name in ("train", "validation", "test"))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Split:
-    """Places in `index.pictures`, ascending. `test` is empty unless the folder has a test split."""
-
-    train: Places
-    validation: Places
-    test: Places
-
-
 def split(inspection: Inspection, data: Data) -> Split:
-    """The split of the usable pictures that `data` (share, seed, limit) asks for."""
+    """The split of the usable pictures that `data` (share, seed, limit, repairs) asks for."""
+    inspection = repaired(inspection, data)
     given = inspection.index.pictures.splits
     usable = np.flatnonzero(inspection.usable())
     places = _limited(inspection, usable, data)
