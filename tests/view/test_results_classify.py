@@ -57,7 +57,7 @@ def test_that_a_dropped_picture_is_classified_by_the_chosen_model(
     qtbot.waitUntil(lambda: bool(page.classifier.model.rows and page.classifier.model.rows[0].guesses))
     assert engine.questions == [("predict", run / "model", (file,), 5)]
     said = page.classifier.model.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert said == "a.png: dog 90.0%, cat 10.0%"
+    assert said == page.classifier.guesses.accessibleDescription() == "a.png: dog 90.0%, cat 10.0%"
     assert not page.grab().isNull()
 
 

@@ -23,7 +23,7 @@ from studio.view.data.thumbnails import Thumbnails
 from studio.view.icons import pixmap
 from studio.view.results.cards import button
 from studio.view.results.flow import FlowLayout
-from studio.view.results.guesses import Guessed, GuessList, GuessModel
+from studio.view.results.guesses import Guessed, GuessList, GuessModel, guess_sentence
 from studio.view.results.wording import run_title
 from studio.view.theme import set_role, theme
 
@@ -304,6 +304,7 @@ class Classifier(QFrame):
             self._say_waiting()
             return
         rows = self.model.rows
+        self.guesses.setAccessibleDescription(guess_sentence(rows[0]) if rows else "")
         refused = sum(row.refused is not None for row in rows)
         if refused:
             self._say(trn(refused, "{n} picture was refused.", "{n:,} pictures were refused."), "warning")
