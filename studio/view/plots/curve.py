@@ -6,6 +6,7 @@ It draws at most ten times a second, only what is new, and nothing at all while 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, QTimer, Signal
@@ -15,9 +16,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -29,9 +28,13 @@ from studio.view.plots.curves import Curve, CurveMemory, text_of
 from studio.view.plots.export import write_csv, write_png
 from studio.view.plots.graph import AxisSpec, Graph
 from studio.view.plots.legend import LegendEntry
+from studio.view.plots.tools import PlotTools
 from studio.view.theme import set_role, theme
 
 DRAW_MS = 100
+# Plots of one page draw in different turns of the event loop, so that no turn is long.
+_APART_MS = 9
+_turns = cycle(range(4))
 _ZOOM_FACTOR = 0.5
 
 
@@ -74,7 +77,8 @@ class CurvePlot(QWidget):
         self.drawn_count = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(DRAW_MS)
+        self._draw_ms = DRAW_MS + _APART_MS * next(_turns)
+        self._timer.setInterval(self._draw_ms)
         self._timer.timeout.connect(self.draw)
         self.setAccessibleName(title)
         self.setToolTip(help)
@@ -96,8 +100,11 @@ class CurvePlot(QWidget):
         for entry in self.entries.values():
             head.addWidget(entry)
         head.addStretch(1)
-        for button in self._tools(can_log):
-            head.addWidget(button)
+        self._tools = PlotTools(self.title, can_log=can_log)
+        self._tools.all_wanted.connect(self.show_all)
+        self._tools.log_toggled.connect(self.set_log)
+        self._tools.export_wanted.connect(self._ask)
+        head.addWidget(self._tools)
         column.addLayout(head)
         self.note = QLabel("")
         self.note.setWordWrap(True)
@@ -107,27 +114,6 @@ class CurvePlot(QWidget):
         column.addLayout(self._stage, 1)
         self._bubble = Bubble(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-
-    def _tools(self, can_log: bool) -> list[QToolButton]:
-        self._all_button = _tool(tr("Show all"), tr("Zoom out to the whole run again (Home)."), "plot.all")
-        self._all_button.clicked.connect(self.show_all)
-        self._all_button.setVisible(False)
-        self._log_button = _tool(
-            tr("Log scale"), tr("Equal steps are equal factors: small differences at low values become visible."),
-            "plot.log",
-        )  # fmt: skip
-        self._log_button.setCheckable(True)
-        self._log_button.setVisible(can_log)
-        self._log_button.toggled.connect(self.set_log)
-        export = _tool(tr("Export"), tr("Save this plot as a picture or its values as a table."), "plot.export")
-        export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(export)
-        menu.addAction(tr("Picture (PNG)…"), lambda: self._ask("png"))
-        menu.addAction(tr("Values (CSV)…"), lambda: self._ask("csv"))
-        export.setMenu(menu)
-        for button in (self._all_button, self._log_button, export):
-            button.setAccessibleName(f"{self.title}: {button.text()}")
-        return [self._all_button, self._log_button, export]
 
     # What is shown
 
@@ -161,20 +147,20 @@ class CurvePlot(QWidget):
 
     def set_log(self, is_log: bool) -> None:
         """Draw y on a logarithmic scale, or a plain one."""
-        self._log_button.setChecked(is_log)
+        self._tools.log.setChecked(is_log)
         if self.graph is not None:
             self.graph.set_log(is_log)
         self._touch()
 
     @property
     def is_log(self) -> bool:
-        return self._log_button.isChecked()
+        return self._tools.log.isChecked()
 
     def show_all(self) -> None:
         """Leave the zoom."""
         if self.graph is not None:
             self.graph.is_zoomed = False
-        self._all_button.setVisible(False)
+        self._tools.all.setVisible(False)
         self._touch()
 
     def latest_text(self) -> str:
@@ -216,7 +202,7 @@ class CurvePlot(QWidget):
 
     def draw(self) -> None:
         """Draw now what is new; does nothing while hidden."""
-        self._timer.setInterval(DRAW_MS)
+        self._timer.setInterval(self._draw_ms)
         if not self.isVisible() or not self._is_dirty:
             return
         graph = self._ready_graph()
@@ -333,7 +319,7 @@ class CurvePlot(QWidget):
     def _on_zoomed(self, *_: object) -> None:
         if self.graph is not None:
             self.graph.is_zoomed = True
-            self._all_button.setVisible(True)
+            self._tools.all.setVisible(True)
             self._touch()
 
     def show_cursor(self, x: float | None) -> None:
@@ -406,11 +392,3 @@ class CurvePlot(QWidget):
             set_role(self.note, "good")
             self.note.setText(tr("Saved as {file}.", file=str(path)))
         self.note.setVisible(True)
-
-
-def _tool(text: str, help: str, name: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(help)
-    button.setObjectName(name)
-    return button

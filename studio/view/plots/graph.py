@@ -26,6 +26,8 @@ _HEADROOM = 1.04
 _RIGHT_MARGIN_PX = 20
 _TOP_MARGIN_PX = 8
 _AREA = 0.42
+# pyqtgraph draws axes, and with them the grid, over the curves; a level curve would vanish below a grid line.
+_BELOW_CURVES = -1000
 _MOST_SYMBOLS = 120
 # A logarithmic axis over more decades than this shows only the highest ones: a single zero-like value is no reason
 # to squeeze the whole curve into a line.
@@ -36,7 +38,7 @@ _MOST_DECADES = 6.0
 class AxisSpec:
     """What an axis measures. `least` is the smallest upper end, `most` a fixed one (1 for shares)."""
 
-    unit: Unit
+    quantity: Unit
     text: Callable[[float], str]
     least: float = 0.0
     most: float | None = None
@@ -56,8 +58,8 @@ class Graph:
     def __init__(self, curves: Sequence[Curve], x: AxisSpec, y: AxisSpec, *, marks_name: str) -> None:
         pg = pyqtgraph()
         self._x, self._y = x, y
-        self._bottom = axis_class()("bottom", x.unit, x.text)
-        self._left = axis_class()("left", y.unit, y.text)
+        self._bottom = axis_class()("bottom", x.quantity, x.text)
+        self._left = axis_class()("left", y.quantity, y.text)
         axes = {"bottom": self._bottom, "left": self._left}
         self._top: Any = None
         if marks_name:
@@ -72,7 +74,7 @@ class Graph:
         self.view.setMouseEnabled(x=True, y=False)
         self.view.setDefaultPadding(0.0)
         self._reach_x = Reach(least=x.least)
-        self._reach_y = Reach(round_up_bytes if y.unit == "bytes" else round_up, y.least)
+        self._reach_y = Reach(round_up_bytes if y.quantity == "bytes" else round_up, y.least)
         self._declared = {curve.id: curve for curve in curves}
         self._raw: dict[str, Any] = {}
         self._smooth: dict[str, Any] = {}
@@ -108,6 +110,7 @@ class Graph:
         em_px, line_px = metrics.horizontalAdvance("0"), metrics.height()
         for axis in (self._bottom, self._left, *([self._top] if self._top else [])):
             axis.em_px = em_px * 1.2
+            axis.setZValue(_BELOW_CURVES)
             axis.setStyle(tickFont=font, tickLength=-4, maxTickLevel=1, hideOverlappingLabels=False)
             axis.setPen(pg.mkPen(colours.colour("line")))
             axis.setTextPen(pg.mkPen(colours.colour("muted")))

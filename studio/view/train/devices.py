@@ -46,7 +46,8 @@ def device_field(devices: tuple[Device, ...], present: str) -> Field:
     """The recipe's device as a choice of what this machine has; `present` is kept even where it is not here."""
     declared = next(field for field in fields_of(Recipe) if field.name == "device")
     best = chosen_device("auto", devices)
-    automatic = tr("Automatic ({name})", name=best.name) if best else tr("Automatic")
+    short = "CPU" if best is not None and best.id == "cpu" else best.name if best is not None else ""
+    automatic = tr("Automatic ({name})", name=short) if short else tr("Automatic")
     choices = [Choice("auto", automatic, tr("The best device of this machine."))]
     choices += [Choice(d.id, d.name, _about(d)) for d in devices]
     if present not in {choice.value for choice in choices}:

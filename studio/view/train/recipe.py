@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, cast
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox
 
 from studio.core.fields import Value
@@ -79,8 +79,9 @@ class RecipeCard(Card):
         combo = cast(QComboBox, editor.input)
         combo.blockSignals(True)
         combo.clear()
-        for choice in editor.field.choices:
+        for number, choice in enumerate(editor.field.choices):
             combo.addItem(choice.label, choice.value)
+            combo.setItemData(number, f"{choice.label}\n{choice.help}".strip(), Qt.ItemDataRole.ToolTipRole)
         combo.blockSignals(False)
         editor.show_value(present)
 
