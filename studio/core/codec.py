@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
+# Types that JSON gives back as they are.
+_SCALARS = frozenset((bool, int, float, str))
+
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -40,6 +43,16 @@ class MalformedValue(ValueError):
 @functools.cache
 def _hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
+
+
+@functools.cache
+def _form(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint), get_args(hint)
+
+
+@functools.cache
+def _names(cls: type) -> frozenset[str]:
+    return frozenset(f.name for f in dataclasses.fields(cls))
 
 
 @functools.cache
@@ -93,7 +106,9 @@ def from_plain(hint: Any, plain: object, place: str = "", *, ignore_unknown: boo
     Raises:
         MalformedValue: the form is not the expected one.
     """
-    origin, arms = get_origin(hint), get_args(hint)
+    if type(plain) is hint and hint in _SCALARS:
+        return plain
+    origin, arms = _form(hint)
     if hint is Any:
         return plain
     if origin in (Union, types.UnionType):
@@ -184,9 +199,12 @@ def _from_object(cls: type, plain: object, place: str, ignore_unknown: bool) -> 
     if not isinstance(plain, dict):
         raise MalformedValue(place, "an object", plain)
     hints, values = _hints(cls), {}
-    names = {f.name for f in dataclasses.fields(cls)}
+    names = _names(cls)
     for key, item in plain.items():
         if key in names:
+            if type(item) is hints[key] and hints[key] in _SCALARS:
+                values[key] = item
+                continue
             inner = f"{place}.{key}" if place else key
             values[key] = from_plain(hints[key], item, inner, ignore_unknown=ignore_unknown)
         elif key != "type" and not ignore_unknown:
