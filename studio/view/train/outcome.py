@@ -51,7 +51,9 @@ class OutcomeCard(Card):
         )  # fmt: skip
         for part in (self.title, self.facts, self.place):
             self.column.addWidget(part)
-        self.column.addLayout(row(self.classify, self.resume))
+        # One below the other: side by side they would make the column wider when a run ends.
+        self.column.addWidget(self.resume)
+        self.column.addWidget(self.classify)
         self.column.addLayout(row(self.results, self.hint))
         self.setVisible(False)
 
@@ -71,6 +73,7 @@ class OutcomeCard(Card):
             tr("Model: {folder}", folder=str(model_folder(run_folder))) if model else _record(run_folder)
         )
         self.classify.setVisible(model)
+        set_role(self.classify, "primary" if is_good else "")
         self.results.setVisible(not is_bad)
         self.resume.setVisible(not is_good and has_checkpoint(run_folder))
         self.hint.setVisible(is_bad and bool(hints))
