@@ -1,29 +1,24 @@
 """The main window before anything is in it: the frame that is on the screen at once, and is furnished after that.
 
-Nothing here may be slow to import: no `Qt` namespace (its enums take 20 ms to build), no settings, no texts. What comes
-into the window is put there by `studio.view.shell` once the first paint is done.
+Nothing here may be slow to import: no `Qt` namespace (its enums take 20 ms to build), no events (6 ms), no settings,
+no texts. What comes into the window is put there by `studio.view.shell` once the first paint is done.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, QTimer, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QColor,
-    QDragEnterEvent,
-    QDropEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QPen,
-)
+from PySide6.QtCore import QByteArray, QSize, QTimer, Signal
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from studio.core.files import resources_folder
 from studio.view.windowstate import WindowState
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
 
 NAME = "Lantern Studio"
 MINIMUM_PX = (1100, 700)
@@ -32,7 +27,7 @@ RAIL_PX = 104
 
 
 class MainWindow(QMainWindow):
-    """An empty frame with the program's name.
+    """An empty frame.
 
     `painted()` follows the first paint. `closing(event)`, `entered(event)` and `dropped(event)` hand Qt's events to
     whoever furnishes the window; until then the window closes and takes no drops.
@@ -54,10 +49,13 @@ class MainWindow(QMainWindow):
         self.resize(QSize(*USUAL_PX))
         if state.geometry:
             self.restoreGeometry(QByteArray.fromBase64(state.geometry.encode()))
-        self.setCentralWidget(Curtain(state.is_dark))
+        curtain = Curtain(state.is_dark)
+        # The curtain covers the whole window, so it is the curtain that Qt paints: with some window systems the window
+        # behind it never gets a paint event.
+        curtain.painted.connect(self._on_paint)
+        self.setCentralWidget(curtain)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
+    def _on_paint(self) -> None:
         if not self.is_painted:
             self.is_painted = True
             QTimer.singleShot(0, self.painted.emit)
@@ -76,44 +74,26 @@ class MainWindow(QMainWindow):
 
 
 class Curtain(QWidget):
-    """The outlines of the window with a lantern in the middle, until its parts are there."""
+    """The ground of the window with that of the rail, in the colours of the last time, until the parts are there."""
+
+    painted = Signal()
 
     def __init__(self, is_dark: bool | None) -> None:
         super().__init__()
         dark = is_dark if is_dark is not None else QPalette().window().color().lightness() < 128
         path: Path = resources_folder() / "style" / "tokens.json"
         tokens = json.loads(path.read_text("utf-8"))["dark" if dark else "light"]
-        self._colours = {name: QColor(tokens[name]) for name in ("window", "sunken", "accent")}
+        self._rail = QWidget(self)
+        for widget, token in ((self, "window"), (self._rail, "sunken")):
+            # Not painted by hand: QPainter's overloads for pens and brushes build the enums of `Qt`.
+            palette = QPalette()
+            palette.setColor(QPalette.ColorRole.Window, QColor(tokens[token]))
+            widget.setPalette(palette)
+            widget.setAutoFillBackground(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        width, height = self.width(), self.height()
-        areas = {
-            "window": QRectF(-1, -1, width + 2, height + 2),
-            "sunken": QRectF(-1, -1, RAIL_PX + 1, height + 2),
-        }
-        for name, area in areas.items():
-            # Not fillRect: choosing among its overloads builds the enums of `Qt`.
-            painter.save()
-            painter.setPen(self._colours[name])
-            painter.setBrush(self._colours[name])
-            painter.drawRect(area)
-            painter.restore()
-        painter.translate(RAIL_PX + (width - RAIL_PX) / 2, height / 2)
-        paint_lantern(painter, 72.0, self._colours["accent"])
-        painter.end()
+        super().paintEvent(event)
+        self.painted.emit()
 
-
-def paint_lantern(painter: QPainter, size: float, colour: QColor) -> None:
-    """The program's sign, a lantern `size` high, around the painter's origin."""
-    unit = size / 24
-    pen = QPen(colour)
-    pen.setWidthF(1.6 * unit)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(pen)
-    painter.drawArc(QRectF(-4 * unit, -11 * unit, 8 * unit, 8 * unit), 0, 180 * 16)
-    painter.drawRoundedRect(QRectF(-6 * unit, -7 * unit, 12 * unit, 3 * unit), unit, unit)
-    painter.drawRoundedRect(QRectF(-5 * unit, -4 * unit, 10 * unit, 12 * unit), unit, unit)
-    painter.drawLine(QPointF(-6 * unit, 11 * unit), QPointF(6 * unit, 11 * unit))
-    painter.setBrush(colour)
-    painter.drawEllipse(QRectF(-2 * unit, 0, 4 * unit, 5 * unit))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._rail.setGeometry(0, 0, RAIL_PX, self.height())
