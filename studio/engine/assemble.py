@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from studio.core.check import check
+import torch
+
+from studio.core.check import Report, check
 from studio.core.events import CheckpointSaved
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
@@ -19,8 +21,8 @@ from studio.engine.build import CannotBuild, GraphNet, build
 from studio.engine.checkpoint import Checkpoint, CheckpointWriter, Saved
 from studio.engine.learner import Learner
 from studio.engine.prepared import Prepared, with_statistics
-from studio.engine.probes.sampler import Sampler
 from studio.engine.session import Session
+from studio.engine.threads import computing_with, threads_for
 from studio.engine.trouble import Trouble
 
 
@@ -29,7 +31,6 @@ class Run:
     """What a run is made of; `facts` are kept with each of its checkpoints."""
 
     session: Session
-    sampler: Sampler
     project: Project
     prepared: Prepared
     net: GraphNet
@@ -49,24 +50,35 @@ class Run:
 def assembled(session: Session, prepared: Prepared, found: Checkpoint | None) -> Iterator[Run]:
     """Network, optimiser and batches, at the place where training begins or goes on."""
     session.enter("build")
-    _refuse_what_cannot_work(session, prepared.project)
+    report = _refuse_what_cannot_work(session, prepared.project)
     project = _with_same_statistics(prepared.project, found) if found else with_statistics(prepared, session)
+    threads = threads_for(report.multiply_adds * project.recipe.batch_size, torch.get_num_threads())
+    writer = CheckpointWriter(session.run_folder, partial(_say_saved, session), partial(_say_not_saved, session))
+    with computing_with(threads), closing(writer):
+        run = _run(session, project, prepared, writer)
+        if found is not None:
+            _restore(run, found)
+        position = run.learner.position
+        session.place.batch_size, session.place.step = project.recipe.batch_size, position.step
+        session.best_accuracy = position.best_accuracy
+        session.started(
+            project,
+            resumed_step=position.step,
+            train_count=len(prepared.train),
+            validation_count=len(prepared.validation),
+            steps_per_epoch=len(run.training),
+            parameters=report.parameters,
+        )
+        yield run
+
+
+def _run(session: Session, project: Project, prepared: Prepared, writer: CheckpointWriter) -> Run:
     recipe, preprocessing = project.recipe, project.preprocessing
     try:
         net = build(project.network, preprocessing.shape, project.class_count, recipe.seed)
     except CannotBuild as error:
         facts: FrozenMap[Value] = FrozenMap(reason=str(error))
         raise Trouble(Problem("network_cannot_be_built", place=error.block, facts=facts)) from None
-    learner = Learner(net, recipe, session.device)
-    facts_to_keep = {
-        "classes": list(project.data.classes),
-        "mean": list(preprocessing.mean),
-        "std": list(preprocessing.std),
-        "data": prepared.digest,
-    }
-    if found is not None:
-        _restore(session, learner, found, facts_to_keep)
-    merge_single = any(block.kind == "batch_norm" for block in project.network.blocks)
     batches = partial(
         Batches,
         prepared.cache,
@@ -75,32 +87,27 @@ def assembled(session: Session, prepared: Prepared, found: Checkpoint | None) ->
         pinned=session.device.type == "cuda",
         stop_asked=session.stop_asked,
     )
-    training = batches(prepared.train, seed=recipe.seed, merge_single=merge_single)
-    validation = batches(prepared.validation)
-    writer = CheckpointWriter(session.run_folder, partial(_say_saved, session), partial(_say_not_saved, session))
-    session.place.batch_size = recipe.batch_size
-    session.place.step = learner.position.step
-    session.best_accuracy = learner.position.best_accuracy
-    assert session.sampler is not None
-    normaliser = Normaliser(preprocessing.mean, preprocessing.std, session.device)
-    session.started(
-        project,
-        resumed_step=learner.position.step,
-        train_count=len(prepared.train),
-        validation_count=len(prepared.validation),
-        steps_per_epoch=len(training),
-        parameters=sum(parameter.numel() for parameter in net.parameters()),
+    merge_single = any(block.kind == "batch_norm" for block in project.network.blocks)
+    return Run(
+        session=session,
+        project=project,
+        prepared=prepared,
+        net=net,
+        learner=Learner(net, recipe, session.device),
+        normaliser=Normaliser(preprocessing.mean, preprocessing.std, session.device),
+        training=batches(prepared.train, seed=recipe.seed, merge_single=merge_single),
+        validation=batches(prepared.validation),
+        writer=writer,
+        facts={
+            "classes": list(project.data.classes),
+            "mean": list(preprocessing.mean),
+            "std": list(preprocessing.std),
+            "data": prepared.digest,
+        },
     )
-    try:
-        yield Run(
-            session, session.sampler, project, prepared, net, learner, normaliser, training, validation, writer,
-            facts_to_keep,
-        )  # fmt: skip
-    finally:
-        writer.close()
 
 
-def _refuse_what_cannot_work(session: Session, project: Project) -> None:
+def _refuse_what_cannot_work(session: Session, project: Project) -> Report:
     report = check(project)
     errors = [problem for problem in report.all_problems if problem.severity is Severity.ERROR]
     for problem in errors[1:]:
@@ -110,6 +117,7 @@ def _refuse_what_cannot_work(session: Session, project: Project) -> None:
     if report.forecast is not None:
         training = report.forecast.training
         session.forecast_bytes = training.total if session.device.type == "cpu" else training.tensors
+    return report
 
 
 def _with_same_statistics(project: Project, found: Checkpoint) -> Project:
@@ -117,16 +125,16 @@ def _with_same_statistics(project: Project, found: Checkpoint) -> Project:
     return replace(project, preprocessing=replace(project.preprocessing, mean=mean, std=std))
 
 
-def _restore(session: Session, learner: Learner, found: Checkpoint, facts: dict[str, Any]) -> None:
-    if found.facts["classes"] != facts["classes"]:
+def _restore(run: Run, found: Checkpoint) -> None:
+    if found.facts["classes"] != run.facts["classes"]:
         raise Trouble(Problem("checkpoint_of_other_classes", facts=FrozenMap(step=found.step)))
     try:
-        learner.restored(found)
+        run.learner.restored(found)
     except (ValueError, RuntimeError, KeyError, TypeError, IndexError) as error:
         told: FrozenMap[Value] = FrozenMap(step=found.step, reason=str(error).split("\n")[0])
         raise Trouble(Problem("checkpoint_does_not_fit", facts=told)) from None
-    if found.facts["data"] != facts["data"]:
-        session.warn(Problem("pictures_changed_since", Severity.WARNING, facts=FrozenMap(step=found.step)))
+    if found.facts["data"] != run.facts["data"]:
+        run.session.warn(Problem("pictures_changed_since", Severity.WARNING, facts=FrozenMap(step=found.step)))
 
 
 def _say_saved(session: Session, saved: Saved) -> None:

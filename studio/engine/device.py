@@ -46,7 +46,8 @@ def device_text(device: torch.device) -> str:
         case "mps":
             return "Apple GPU"
         case "cpu":
-            return f"{_processor()} ({torch.get_num_threads()} threads)"
+            threads = torch.get_num_threads()
+            return f"{_processor()} ({threads} thread{'s' if threads > 1 else ''})"
     return str(device)
 
 

@@ -210,13 +210,14 @@ class Heartbeat:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="lantern-heartbeat")
 
-    def __enter__(self) -> Heartbeat:
+    def start(self) -> None:
         self._thread.start()
-        return self
 
-    def __exit__(self, *_error: object) -> None:
+    def stop(self) -> None:
+        """No call comes after this; also where it was never started."""
         self._over.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def _beat(self) -> None:
         while not self._over.wait(TICK_SECONDS):

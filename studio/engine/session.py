@@ -45,14 +45,14 @@ _CPU = torch.device("cpu")
 
 
 class Session:
-    """Opened for one run; while it is open, a heartbeat says that the host lives."""
+    """Opened for one run; from `started` until it is closed, a heartbeat says that the host lives."""
 
     def __init__(self, run_folder: Path, launcher: str, *, resume: bool) -> None:
         self.run_folder, self.launcher = run_folder, launcher
         self.emitter = Emitter(run_folder / EVENTS)
         self.inbox = Inbox(run_folder / COMMANDS, skip_old=resume)
         self.device = _CPU
-        self.sampler: Sampler | None = None
+        self.sampler = Sampler(self.emitter, GpuProbe(_CPU))
         self.place = Place()
         self.best_accuracy: float | None = None
         self.forecast_bytes: int | None = None
@@ -65,19 +65,17 @@ class Session:
         self._is_started = False
 
     def __enter__(self) -> Session:
-        self._heartbeat.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._heartbeat.__exit__()
+        self._heartbeat.stop()
         self._gpu.close()
         self.emitter.close()
 
     def _sample(self) -> None:
-        if self.sampler is not None:
-            self.sampler.tick()
+        self.sampler.tick()
 
     # What the run says.
 
@@ -100,7 +98,7 @@ class Session:
         """Say that the run begins; said again when the pictures are known, with their counts."""
         host = psutil.Process()
         versions = FrozenMap(studio=__version__, torch=torch.__version__, python=_python_version())
-        self._is_started = True
+        is_first, self._is_started = not self._is_started, True
         self.emitter.emit(
             Started(
                 self.emitter.now,
@@ -124,6 +122,8 @@ class Session:
                 resumed_step,
             )
         )
+        if is_first:
+            self._heartbeat.start()  # not before: `Started` is the first line of a record
 
     def enter(self, phase: Phase) -> None:
         """A phase begins; a Stop that arrived before it ends the run here."""
@@ -177,7 +177,7 @@ class Session:
                 self.best_accuracy,
                 time.monotonic() - self._began,
                 pace,
-                self.sampler.peak_bytes() if self.sampler else None,
+                self.sampler.peak_bytes(),
                 self.forecast_bytes,
             )
         )
@@ -211,8 +211,7 @@ class Session:
                     case SaveCheckpoint():
                         save_checkpoint()
                     case TakeSnapshot():
-                        if self.sampler is not None:
-                            self.sampler.want_census()
+                        self.sampler.want_census()
             if paused_at is None:
                 return waited
             time.sleep(POLL_SECONDS)

@@ -160,7 +160,7 @@ def _train_epoch(run: Run, clock: StepClock) -> float:
             _tell_step(run, clock, loss_value, right_count / len(batch.labels), len(batch.labels))
             if saved_in_graph is not None:
                 count = partial(tensors.census, net, optimiser, (batch.pictures, inputs, labels), saved_in_graph)
-                run.sampler.with_census(position.step, position.epoch + 1, count)
+                run.session.sampler.with_census(position.step, position.epoch + 1, count)
             if session.steps_done == WARM_STEPS:
                 gc.collect()
                 gc.freeze()
@@ -175,7 +175,7 @@ def _train_epoch(run: Run, clock: StepClock) -> float:
 def _look_at_graph(run: Run, loss: torch.Tensor, inputs: torch.Tensor, labels: torch.Tensor) -> tensors.Saved | None:
     """What the graph keeps for the backward pass, on a step whose tensors are counted."""
     # Before the heap is frozen a census would walk all of it.
-    if run.session.steps_done < WARM_STEPS or not run.sampler.is_census_due:
+    if run.session.steps_done < WARM_STEPS or not run.session.sampler.is_census_due:
         return None
     return tensors.graph_saved(loss, (*run.net.parameters(), *run.net.buffers(), inputs, labels))
 
@@ -207,7 +207,7 @@ def _tell_step(run: Run, clock: StepClock, loss: float, accuracy: float, picture
     session.emitter.stepped(
         position.step, position.epoch + 1, loss=loss, accuracy=accuracy, pictures=pictures, learning_rate=rate
     )
-    run.sampler.at_step(position.step, position.epoch + 1)
+    run.session.sampler.at_step(position.step, position.epoch + 1)
 
 
 def _end_epoch(run: Run, began: float) -> bool:

@@ -6,8 +6,6 @@ import threading
 import time
 from pathlib import Path
 
-import torch
-
 from studio.core.commands import Stop, command_to_line
 from studio.core.events import Outcome
 from studio.engine import train
@@ -28,8 +26,6 @@ class TrainingThread(threading.Thread):
         self.error: OSError | None = None
 
     def run(self) -> None:
-        # OpenMP counts threads per calling thread; the number that the process was given holds here too.
-        torch.set_num_threads(torch.get_num_threads())
         try:
             self.outcome = train.run(self.run_folder, self.cache_folder, launcher=self.launcher, resume=self.resume)
         except OSError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.making import make_pictures
+from tests.engine.making import make_pictures, make_project, make_run
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +31,16 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all tests, so that only the first run inspects."""
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, pictures: Path, cache: Path) -> Path:
+    """A run of three epochs that went through without interruption."""
+    import torch
+
+    from studio.engine.train import run
+
+    torch.set_num_threads(1)
+    folder = make_run(tmp_path_factory.mktemp("finished") / "run", make_project(pictures, epochs=3))
+    assert run(folder, cache, launcher="thread") == "finished"
+    return folder

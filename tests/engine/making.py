@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from studio.core.commands import Command, command_to_line
-from studio.core.events import Event, event_from_line
+from studio.core.events import Ended, Event, MemorySampled, Started, Stepped, Unknown, event_from_line
 from studio.core.frozen import FrozenMap
 from studio.core.project import Block, Data, Network, Preprocessing, Project, Recipe, save_project
 
@@ -80,3 +80,17 @@ E = TypeVar("E", bound=Event)
 
 def only(events: Sequence[Event], kind: type[E]) -> list[E]:
     return [event for event in events if isinstance(event, kind)]
+
+
+def obey_laws(events: list[Event]) -> None:
+    """What holds for every run, however it ended."""
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Ended)
+    assert len(only(events, Ended)) == 1
+    assert not only(events, Unknown)
+    last = events[0].resumed_step
+    for pack in only(events, Stepped):
+        assert pack.step == last + len(pack.losses) == last + len(pack.accuracies)
+        last = pack.step
+    times = [event.time for event in events if not isinstance(event, MemorySampled)]
+    assert times == sorted(times)

@@ -169,12 +169,15 @@ def test_that_what_a_full_disk_keeps_waiting_is_bounded(tmp_path: Path, monkeypa
     assert told[0].facts["dropped"] == 200 - sum(event.time < 999 for event in written if isinstance(event, Beat))
 
 
-def test_that_the_heartbeat_calls_and_is_joined(tmp_path: Path) -> None:
+def test_that_the_heartbeat_calls_and_is_joined() -> None:
     calls: list[float] = []
-    with Heartbeat(lambda: calls.append(time.monotonic())) as heartbeat:
-        deadline = time.monotonic() + 10
-        while len(calls) < 2 and time.monotonic() < deadline:
-            time.sleep(0.02)
+    heartbeat = Heartbeat(lambda: calls.append(time.monotonic()))
+    heartbeat.start()
+    deadline = time.monotonic() + 10
+    while len(calls) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    heartbeat.stop()
     after = len(calls)
     assert after >= 2
     assert not heartbeat._thread.is_alive()
+    Heartbeat().stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ pytest.importorskip("torch")
 import torch
 
 from studio.engine.failure import Place, asked_bytes, bytes_text, explain, is_out_of_memory
+from studio.engine.threads import computing_with, threads_for
 
 pytestmark = pytest.mark.torch
 
@@ -53,6 +55,27 @@ def test_that_big_blocks_are_kept_in_a_process_that_asks_for_it() -> None:
 
     assert kept("yes") >= 31
     assert kept("no") <= 2
+
+
+def test_that_waiting_threads_sleep_unless_the_user_decides_otherwise() -> None:
+    code = "import os, studio.engine; print(os.environ['OMP_WAIT_POLICY'])"
+
+    def policy(**environment: str) -> str:
+        kept = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, env={**kept, **environment}, capture_output=True, text=True, check=True).stdout
+
+    assert policy() == "PASSIVE\n"
+    assert policy(OMP_WAIT_POLICY="ACTIVE") == "ACTIVE\n"
+
+
+def test_that_small_steps_are_computed_with_one_thread_and_the_number_is_given_back() -> None:
+    assert threads_for(39_000_000, 8) == 1
+    assert threads_for(240_000_000, 8) == 8
+    before = torch.get_num_threads()
+    with computing_with(3):
+        assert torch.get_num_threads() == 3
+    assert torch.get_num_threads() == before
 
 
 def test_that_only_every_eighth_step_is_measured_and_waited_for() -> None:
