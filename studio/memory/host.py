@@ -42,7 +42,13 @@ def host_verdict(state: RunState) -> HostVerdict:
     leading = live if live.kind != "too_short" else resident
     per_step = leading.slope * seconds_per_step(state) if kind == "growing" else 0.0
     steps = state.started.steps_per_epoch if state.started else 0
-    return HostVerdict(kind, _sentence(kind), _evidence(state, resident, live), per_step, per_step * steps)
+    return HostVerdict(
+        kind,
+        _sentence(kind, is_over=state.ended is not None),
+        _evidence(state, resident, live),
+        per_step,
+        per_step * steps,
+    )
 
 
 def _kind(resident: Growth, live: Growth) -> HostKind:
@@ -77,8 +83,10 @@ def seconds_per_step(state: RunState) -> float:
     return max(0.0, state.last_time - state.train_started - state.paused_seconds) / steps if steps > 0 else 0.0
 
 
-def _sentence(kind: HostKind) -> str:
+def _sentence(kind: HostKind, *, is_over: bool) -> str:
     match kind:
+        case "too_short" if is_over:
+            return tr("The run was too short to judge whether memory grows.")
         case "too_short":
             return tr("Too few samples yet to judge whether memory grows.")
         case "level":

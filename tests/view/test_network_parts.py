@@ -19,8 +19,8 @@ from studio.core.frozen import FrozenMap
 from studio.core.project import Block, Network, Project
 from studio.core.templates import templates
 from studio.core.text import set_language
+from studio.view.devices import Device
 from studio.view.network.delegate import card_height, layout_of
-from studio.view.network.devices import Device
 from studio.view.network.rows import INPUT, spoken
 from studio.view.network.trouble import TroubleCard
 from studio.view.pages.network import NetworkPage

@@ -18,8 +18,8 @@ from studio.core.problem import Problem
 from studio.core.project import Data, Preprocessing, Project
 from studio.core.templates import default_network
 from studio.runs.folder import commands_file, model_folder
+from studio.view.devices import devices_of
 from studio.view.pages.train import TrainPage
-from studio.view.train.devices import devices_of
 from studio.view.train.wording import plan
 from studio.view.workspace import PageStatus, Workspace
 from tests.view.fakes import FakeHandle, FakeLauncher, started

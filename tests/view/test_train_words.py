@@ -11,9 +11,10 @@ from pytestqt.qtbot import QtBot
 from studio.core.events import Event, Progressed, Stepped
 from studio.core.problem import Problem
 from studio.core.runstate import RunState
+from studio.view.devices import Device, chosen_device, devices_of
 from studio.view.pages.train import TrainPage
 from studio.view.train.charts import accuracy_text, smoothing_weight
-from studio.view.train.devices import Device, chosen_device, device_field, devices_of
+from studio.view.train.devices import device_field
 from studio.view.train.wording import progress_words, waits_advice
 from studio.view.workspace import Workspace
 from tests.view.fakes import FakeEngine, started

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import psutil
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from studio.core.text import tr
+from studio.view.devices import Device, chosen_device, devices_of
 
 # The engine needs some seconds to import torch; asking it again this often costs nothing.
 _ASK_AGAIN_MS = 1500
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A device with its name in recipes, its name for people, and its memory in bytes."""
-
-    id: str
-    label: str
-    memory_bytes: int
 
 
 class Engine(Protocol):
@@ -69,26 +60,16 @@ class Devices(QObject):
 
     def _take(self, answer: object) -> None:
         if isinstance(answer, Mapping):
-            self.known = tuple(_devices_in(answer))
+            # The engine names the processor as a CPU; what counts there is the computer's memory.
+            self.known = tuple(host() if device.id == "cpu" else device for device in devices_of(answer))
             self.changed.emit()
 
     def chosen(self, name: str) -> Device | None:
-        """The device that a recipe's `device` stands for; "auto" is the first, the best; None if it is not known."""
-        wanted = "cuda:0" if name == "cuda" else name
-        if wanted in ("auto", "") and self.known:
-            return self.known[0]
-        found = next((device for device in self.known if device.id == wanted), None)
-        return found or (host() if wanted in ("auto", "", "cpu") else None)
+        """The device that a recipe's `device` stands for, with its memory; None if it is not known."""
+        found = chosen_device(name or "auto", self.known)
+        return found or (host() if name in ("auto", "", "cpu") else None)
 
 
 def host() -> Device:
     """This machine's own memory."""
     return Device("cpu", tr("this computer"), int(psutil.virtual_memory().total))
-
-
-def _devices_in(answer: Mapping[str, Any]) -> Iterator[Device]:
-    """The engine names the processor as a CPU; what counts there is the computer's memory."""
-    for plain in answer.get("items", ()):
-        name, size = str(plain.get("device", "")), plain.get("total_bytes")
-        if isinstance(size, (int, float)) and size > 0:
-            yield host() if name == "cpu" else Device(name, str(plain.get("name") or name), int(size))

@@ -13,9 +13,10 @@ from studio.core.forecast import Forecast
 from studio.core.problem import Problem
 from studio.core.quantities import count_text, share_text, size_text
 from studio.core.text import fix_label, problem_message, tr, trn
+from studio.view.devices import Device
 from studio.view.document import Document
 from studio.view.network.composer import Composer
-from studio.view.network.devices import Device, Devices
+from studio.view.network.devices import Devices
 from studio.view.theme import set_role, theme
 
 # From here on the forecast's own error, a tenth, can exceed what the device has.
@@ -168,18 +169,19 @@ class Footing(QFrame):
         needed = size_text(needed_bytes)
         batch = trn(recipe.batch_size, "batch of {n} picture", "batch of {n} pictures")
         self.problem = None
-        if device is None:
+        size = device.memory_bytes if device is not None else None
+        if device is None or size is None:
             text, role = tr("Training needs about {needed} ({batch}).", needed=needed, batch=batch), "muted"
         else:
-            self.problem = _named(
-                memory_problem(report, recipe.batch_size, device.memory_bytes, device.id), device.label
-            )
-            share = needed_bytes / device.memory_bytes
-            facts = {"needed": needed, "batch": batch, "has": size_text(device.memory_bytes), "device": device.label}
+            self.problem = _named(memory_problem(report, recipe.batch_size, size, device.id), device.name)
+            share = needed_bytes / size
             text = tr(
                 "Training needs about {needed} of the {has} of {device}: {share} ({batch}).",
-                **facts,
+                needed=needed,
+                has=size_text(size),
+                device=device.name,
                 share=share_text(share),
+                batch=batch,
             )
             role = "warning" if share > _TIGHT_SHARE else "muted"
         if self.problem is not None:

@@ -58,6 +58,7 @@ class MemoryPage(Page):
         self._make_plots()
         self._build()
         training = workspace.training
+        self._told_status = PageStatus.NOTHING
         training.changed.connect(self._on_run)
         training.arrived.connect(self._on_events)
         self.moments.changed.connect(self._show_pins)
@@ -159,7 +160,8 @@ class MemoryPage(Page):
             self.moments.clear()
         if self.isVisible():
             self._show_run(new)
-        if old.memory.latest is None or new.memory.latest is None:
+        if self.status() is not self._told_status:
+            self._told_status = self.status()
             self.status_changed.emit()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -17,10 +17,10 @@ from studio.core.project import Project
 from studio.core.runstate import RunState
 from studio.core.text import tr
 from studio.view.actions import Action
+from studio.view.devices import chosen_device
 from studio.view.train.cards import Card, ProblemCards, button, label
 from studio.view.train.charts import TrainCharts
 from studio.view.train.controls import RunControls
-from studio.view.train.devices import chosen_device
 from studio.view.train.outcome import OutcomeCard
 from studio.view.train.recipe import RecipeCard
 from studio.view.train.scroll import ColumnScroll

@@ -14,9 +14,10 @@ from studio.core.problem import Problem
 from studio.core.project import Project, Recipe, fields_of
 from studio.core.settings import Settings
 from studio.core.text import tr
+from studio.view.devices import Device, devices_of
 from studio.view.form import Form
 from studio.view.train.cards import Card, label
-from studio.view.train.devices import Device, device_field, devices_of
+from studio.view.train.devices import device_field
 from studio.view.workspace import Workspace
 
 _ASK_MS = 100
