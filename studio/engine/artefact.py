@@ -86,6 +86,8 @@ def save_model(
     `facts` are kept in `model.json`. Raises OSError where the disk refuses.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    for left_by_a_kill in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(left_by_a_kill, ignore_errors=True)
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
     temporary.mkdir()
     try:

@@ -194,7 +194,8 @@ class CheckpointWriter:
         older = [path for path in _numbered(folder) if path < newest]
         # A damaged file of a later step, passed over at a resumption, must not be found again.
         later = [path for path in _numbered(folder) if path > newest]
-        for path in (*older[: max(0, len(older) - (KEPT - 1))], *later):
+        half_written = folder.glob(".*.tmp")  # by a run that was killed; this one writes nothing at the moment
+        for path in (*older[: max(0, len(older) - (KEPT - 1))], *later, *half_written):
             path.unlink(missing_ok=True)
 
 

@@ -84,6 +84,7 @@ def test_that_any_label_survives_one_line(labels: list[str]) -> None:
 
 def test_that_an_older_model_is_replaced_as_a_whole(tmp_path: Path) -> None:
     saved(tmp_path / "model", labels=("a", "b"))
+    (tmp_path / ".model.12345678.tmp").mkdir()
     saved(tmp_path / "model", labels=("c", "d", "e"))
     assert load_model(tmp_path / "model").labels == ("c", "d", "e")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -87,6 +87,8 @@ def writer(run: Path, saved: list[Saved], failed: list[OSError]) -> CheckpointWr
 def test_that_the_last_two_and_the_best_are_kept(tmp_path: Path) -> None:
     saved: list[Saved] = []
     keeper = writer(tmp_path, saved, [])
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / ".step-0000000001.safetensors.12345678.tmp").touch()
     for step in (1, 2, 3, 4):
         keeper.save(checkpoint(step), is_best=step == 2)
     keeper.close()
