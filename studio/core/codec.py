@@ -13,6 +13,7 @@ import enum
 import functools
 import json
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -26,6 +27,8 @@ Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 # Types that JSON gives back as they are.
 _SCALARS = frozenset((bool, int, float, str))
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -222,6 +225,16 @@ def _from_object(cls: type, plain: object, place: str, ignore_unknown: bool) -> 
 
 def dumps(value: object, *, tagged: bool = False, indent: int | None = None) -> str:
     """`value` as JSON text; one line unless `indent` is given."""
+    return json_text(to_plain(value, tagged=tagged), indent)
+
+
+def json_text(plain: Plain, indent: int | None = None) -> str:
+    """JSON that can always be written as UTF-8: readable as it is, escaped where a name holds bytes that are no text.
+
+    File names that are not UTF-8 reach Python as lone surrogates, which JSON can carry only escaped.
+    """
     separators = (",", ":") if indent is None else (",", ": ")
-    plain = to_plain(value, tagged=tagged)
-    return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    if text.isascii() or not _LONE_SURROGATE.search(text):
+        return text
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=indent, separators=separators)

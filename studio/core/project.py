@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from studio.core.codec import MalformedValue, Plain, from_plain, to_plain
+from studio.core.codec import MalformedValue, Plain, from_plain, json_text, to_plain
 from studio.core.fields import Choice, Field, Value
 from studio.core.files import read_text, write_atomically
 from studio.core.frozen import FrozenMap
@@ -286,7 +286,7 @@ MIGRATIONS: Mapping[int, Migration] = {}
 
 def project_to_json(project: Project) -> str:
     plain = cast(dict[str, Plain], to_plain(project))
-    return json.dumps({"format": FORMAT, "version": VERSION, **plain}, ensure_ascii=False, indent=2) + "\n"
+    return json_text({"format": FORMAT, "version": VERSION, **plain}, indent=2) + "\n"
 
 
 def project_from_json(text: str, name: str = "the project") -> Project:

@@ -101,6 +101,12 @@ def test_that_a_saved_project_is_loaded_again_and_leaves_no_other_file(tmp_path:
     assert [p.name for p in path.parent.iterdir()] == ["p.studio.json"]
 
 
+def test_that_names_that_are_no_text_survive_the_file(tmp_path: Path) -> None:
+    project = Project(name="caf\udce9", data=Data(folder="/x/caf\udce9 猫", classes=("a", "\udcff")))
+    save_project(project, tmp_path / "p.studio.json")
+    assert load_project(tmp_path / "p.studio.json") == project
+
+
 def test_that_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "p.studio.json"
     path.write_bytes(b"\xef\xbb\xbf" + project_to_json(Project()).encode())
