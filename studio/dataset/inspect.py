@@ -47,14 +47,16 @@ def inspect(
     Raises:
         Cancelled: asked to stop; what was found until then is kept.
     """
-    store = store_for(index.root, cache_folder)
     pictures = index.pictures
+    pace = Pace("inspect", len(pictures), progress, cancelled)
+    store = store_for(index.root, cache_folder)
+    pace.check()
     known: list[Finding | None] = [
         store.find(path, int(size), int(mtime))
         for path, size, mtime in zip(pictures.paths, pictures.sizes.tolist(), pictures.mtimes.tolist(), strict=True)
     ]
     missing = [place for place, finding in enumerate(known) if finding is None]
-    pace = Pace("inspect", len(pictures), progress, cancelled)
+    pace.check()
     try:
         _look(index, missing, known, store, pace)
     finally:
@@ -122,14 +124,14 @@ def _chunk(index: Index, places: list[int], stop: list[bool]) -> list[tuple[int,
     for place in places:
         if stop[0]:
             raise Cancelled
-        found.append((place, look(index.path(place))))
+        found.append((place, look(index.path(place), lambda: stop[0])))
     return found
 
 
-def look(path: Path) -> Finding:
-    """What one file holds."""
+def look(path: Path, cancelled: IsCancelled = never) -> Finding:
+    """What one file holds. Raises `Cancelled`."""
     try:
-        loaded = load(path)
+        loaded = load(path, cancelled=cancelled)
     except Refused as refused:
         return _refusal(path, refused.problem)
     height, width = loaded.rgb.shape[:2]

@@ -11,6 +11,9 @@
 7. 16-bit values are divided by 257, never clipped. 32-bit integers: 0..255 as they are, 0..65535 divided by 257, any
    other range stretched from its minimum to its maximum. Floats: 0..1 times 255, 0..255 as they are, else stretched.
 8. CMYK, YCCK, YCbCr, HSV and CIELAB are converted by Pillow; embedded colour profiles are not applied.
+9. Decoded in a process apart, with limits of time and memory (`studio.dataset.apart`), because their decoders can hang,
+   crash or fill the memory: pictures above 25 million pixels, JPEGs with more than 100 scans, run-length coded BMPs and
+   every format but JPEG, PNG, GIF, BMP and WebP. All others are decoded in the caller's thread.
 
 Then, for the network: grey is the ITU-R 601 luma of RGB; the picture is cut to the working shape ("crop"), fitted and
 padded ("pad") or distorted ("stretch"), and resampled once with an antialiased bilinear filter.
@@ -21,14 +24,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-import threading
 import warnings
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +39,20 @@ from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import Preprocessing
-from studio.dataset.formats import DECODED, HEAD_BYTES, foreign_format
+from studio.dataset.formats import DECODED, HEAD_BYTES, foreign_format, picture_format
 from studio.dataset.labels import shown
+from studio.dataset.progress import IsCancelled, never
+
+if TYPE_CHECKING:
+    from studio.dataset.apart import Decoders
 
 LARGEST_FILE_BYTES = 512 * 1024 * 1024
 LARGEST_PICTURE_PX = 178_956_970
-# Pictures above this many pixels are decoded one at a time, so that threads cannot add their memory up.
-_LARGE_PICTURE_PX = 25_000_000
+# Pictures above this many pixels are decoded one at a time, so that they cannot add their memory up.
+LARGE_PICTURE_PX = 25_000_000
+# Ordinary progressive JPEGs have about ten.
+_MOST_SCANS = 100
+_BMP_RLE = (b"\1", b"\2")
 _ORIENTATION = 0x0112
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -60,7 +68,6 @@ Pixels = NDArray[np.uint8]
 
 # The same pattern object that `warnings` compiles, as `re` keeps compiled patterns.
 _PILLOW = re.compile(r"PIL(\.|$)")
-_one_large_picture = threading.Lock()
 
 
 class Refused(Exception):
@@ -91,14 +98,34 @@ def load_rgb(path: Path, background: str = "white") -> Pixels:
     return load(path, background).rgb
 
 
-def load(path: Path, background: str = "white") -> Loaded:
-    """Like `load_rgb`, with what the file held and the hash of its content."""
+def load(path: Path, background: str = "white", cancelled: IsCancelled = never) -> Loaded:
+    """Like `load_rgb`, with what the file held and the hash of its content.
+
+    Raises:
+        Refused: as there.
+        Cancelled: asked to stop while the picture was decoded in a process apart.
+    """
+    with _opened(path) as content:
+        if not _is_costly(content, path):
+            content_hash = hash_of(content, path)
+            image = _identified(content, path)
+            if image.width * image.height <= LARGE_PICTURE_PX:
+                return _loaded(image, path, background, content_hash)
+            image.close()
+    return _decoders().load(path, background, cancelled)
+
+
+def load_here(path: Path, background: str = "white") -> Loaded:
+    """`load` in this very process, whatever the file holds. Raises `Refused`."""
     with _opened(path) as content:
         content_hash = hash_of(content, path)
-        image = _identified(content, path)
-        mode, kind = image.mode, image.format or ""
-        rgb, turned = _decoded(image, path, background)
-        return Loaded(rgb, mode, kind, turned, content_hash)
+        return _loaded(_identified(content, path), path, background, content_hash)
+
+
+def _loaded(image: Image.Image, path: Path, background: str, content_hash: bytes) -> Loaded:
+    mode, kind = image.mode, image.format or ""
+    rgb, turned = _decoded(image, path, background)
+    return Loaded(rgb, mode, kind, turned, content_hash)
 
 
 def to_working_size(rgb: Pixels, preprocessing: Preprocessing) -> Pixels:
@@ -133,11 +160,55 @@ def thumbnail(path: Path, size_px: int, background: str = "white") -> Pixels:
         Refused: as `load_rgb`.
     """
     with _opened(path) as content:
-        image = _identified(content, path)
-        image.draft("RGB", (size_px, size_px))
-        small = Image.fromarray(_decoded(image, path, background)[0])
-        small.thumbnail((size_px, size_px), Image.Resampling.BILINEAR)
-        return np.asarray(small, np.uint8)
+        is_costly = _is_costly(content, path)
+        if not is_costly:
+            image = _identified(content, path)
+            image.draft("RGB", (size_px, size_px))
+            is_costly = image.width * image.height > LARGE_PICTURE_PX
+        if not is_costly:
+            small = Image.fromarray(_decoded(image, path, background)[0])
+    if is_costly:
+        small = Image.fromarray(load_rgb(path, background))
+    small.thumbnail((size_px, size_px), Image.Resampling.BILINEAR)
+    return np.asarray(small, np.uint8)
+
+
+def claimed_pixels(path: Path) -> int:
+    """How many pixels a file says that it has. Raises `Refused`."""
+    with _opened(path) as content, _identified(content, path) as image:
+        return image.width * image.height
+
+
+def _is_costly(content: BinaryIO, path: Path) -> bool:
+    """Whether the decoder of this file can cost far more than its size says (clause 9). Raises `Refused`."""
+    head = content.read(HEAD_BYTES)
+    content.seek(0)
+    match picture_format(head):
+        case "PNG" | "GIF" | "WEBP":
+            return False
+        case "JPEG":
+            return _scans(content, path) > _MOST_SCANS
+        case "BMP":
+            return head[30:31] in _BMP_RLE
+        case _:
+            return True
+
+
+def _scans(content: BinaryIO, path: Path) -> int:
+    """How often a JPEG passes over the picture; each pass costs as much as decoding it."""
+    try:
+        count = content.read().count(b"\xff\xda")
+        content.seek(0)
+    except OSError as error:
+        raise Refused(_unreadable(path, error)) from error
+    return count
+
+
+@cache
+def _decoders() -> Decoders:
+    from studio.dataset.apart import DECODERS  # which is built on this module
+
+    return DECODERS
 
 
 def content_hash(path: Path) -> bytes:
@@ -217,8 +288,7 @@ def _identified(content: BinaryIO, path: Path) -> Image.Image:
 
 def _decoded(image: Image.Image, path: Path, background: str) -> tuple[Pixels, bool]:
     """The pixels of an opened picture, which is closed, and whether metadata turned it."""
-    large = image.width * image.height > _LARGE_PICTURE_PX
-    with image, _one_large_picture if large else nullcontext():
+    with image:
         try:
             image.load()
             upright, turned = _upright(image)

@@ -64,14 +64,15 @@ def near_pairs(inspection: Inspection, prints: NDArray[np.uint8], pace: Pace) ->
             if not len(same):
                 break
             pairs = np.stack([order[same], order[same + step]], axis=1)
-            close = np.abs(areas[pairs[:, 0]] - areas[pairs[:, 1]]).mean(axis=1) <= _LARGEST_DIFFERENCE * 64
+            apart = np.abs(areas[pairs[:, 0]] - areas[pairs[:, 1]]).mean(axis=1)
+            close = apart <= _LARGEST_DIFFERENCE * contrast[places[pairs]].min(axis=1)
             found.append(np.sort(places[pairs[close]], axis=1))
     pairs = np.unique(np.concatenate(found), axis=0) if found else np.zeros((0, 2), np.int64)
-    return pairs[_agree(inspection, prints, contrast, pairs)]
+    return pairs[_agree(inspection, prints, contrast, pairs, pace)]
 
 
 def _agree(
-    inspection: Inspection, prints: NDArray[np.uint8], contrast: NDArray[np.float32], pairs: Pairs
+    inspection: Inspection, prints: NDArray[np.uint8], contrast: NDArray[np.float32], pairs: Pairs, pace: Pace
 ) -> NDArray[np.bool_]:
     """Which candidate pairs are near copies by the rule at the top."""
     one, other = pairs[:, 0], pairs[:, 1]
@@ -79,6 +80,7 @@ def _agree(
     proportions = np.log(np.maximum(inspection.widths, 1) / np.maximum(inspection.heights, 1))
     short = np.minimum(inspection.widths, inspection.heights)
     for start in range(0, len(pairs), 4096):
+        pace.check()
         i, j = one[start : start + 4096], other[start : start + 4096]
         apart = np.abs(prints[i].astype(np.int16) - prints[j].astype(np.int16))
         shades, colours = apart[:, :SHADE_BYTES].mean(axis=1), apart[:, SHADE_BYTES:].mean(axis=1)

@@ -11,9 +11,10 @@ import pytest
 from PIL import Image
 
 from studio.dataset import inspect as inspecting
+from studio.dataset.index import Index
 from studio.dataset.inspect import inspect
-from studio.dataset.inspectionstore import Finding
-from studio.dataset.progress import Cancelled, Progress
+from studio.dataset.inspectionstore import Finding, Store
+from studio.dataset.progress import Cancelled, IsCancelled
 from studio.dataset.scan import scan
 from tests.dataset.making import classes, picture, script, shared_cases, tree_state
 
@@ -30,9 +31,9 @@ def forget_how_to_look(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     looked: list[Path] = []
     real = inspecting.look
 
-    def look(path: Path) -> Finding:
+    def look(path: Path, cancelled: IsCancelled) -> Finding:
         looked.append(path)
-        return real(path)
+        return real(path, cancelled)
 
     monkeypatch.setattr(inspecting, "look", look)
     return looked
@@ -90,10 +91,16 @@ def test_that_a_damaged_store_is_made_anew(root: Path, tmp_path: Path, damage: b
 def test_that_what_was_found_before_cancelling_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = classes(tmp_path / "set", {"cat": 30, "dog": 3})  # more than all threads together have in hand
     monkeypatch.setattr(inspecting, "_CHUNK", 1)
-    told: list[Progress] = []
-    asked = iter([False, True])
+    kept: list[int] = []
+    keep = inspecting._keep
+
+    def noted(store: Store, index: Index, place: int, finding: Finding) -> None:
+        keep(store, index, place, finding)
+        kept.append(place)
+
+    monkeypatch.setattr(inspecting, "_keep", noted)
     with pytest.raises(Cancelled):
-        inspect(scan(root), tmp_path / "cache", progress=told.append, cancelled=lambda: next(asked, True))
+        inspect(scan(root), tmp_path / "cache", cancelled=lambda: bool(kept))
     looked = forget_how_to_look(monkeypatch)
     inspect(scan(root), tmp_path / "cache")
     assert 0 < len(looked) < 33
