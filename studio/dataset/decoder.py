@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -27,6 +28,7 @@ _IDLE_SECONDS = 60.0
 
 def main() -> int:
     """Serve until the input ends, or until nothing was asked for a minute."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks; its end is the end of the input here
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between the answers
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -23,9 +23,8 @@ def with_fixes(problem: Problem, inspection: Inspection) -> Problem:
 
 def _fixes(problem: Problem, inspection: Inspection) -> tuple[Fix, ...]:
     match problem.code:
-        case "unreadable_images" | "tiny_images" | "csv_conflicting_rows":
-            return _leave_out("fix.leave_out", problem.files)
-        case "duplicates_across_splits" | "near_duplicates_across_splits":
+        # Unreadable pictures need no fix: they are left out already, and read again once they are whole.
+        case "tiny_images" | "csv_conflicting_rows" | "duplicates_across_splits" | "near_duplicates_across_splits":
             return _leave_out("fix.leave_out", problem.files)
         case "duplicates":
             return _leave_out("fix.keep_one_copy", _all_but_first(inspection, copy_groups(inspection)))

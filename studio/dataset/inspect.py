@@ -31,7 +31,14 @@ _NO_HASH = bytes(16)
 _SAVE_EVERY_SECONDS = 5.0
 # Refusals that can end without the file changing, so they are never remembered.
 _PASSING = frozenset(
-    ("picture_missing", "picture_not_a_file", "picture_no_permission", "picture_unreadable", "picture_out_of_memory")
+    (
+        "picture_missing",
+        "picture_not_a_file",
+        "picture_no_permission",
+        "picture_unreadable",
+        "picture_out_of_memory",
+        "picture_crashes",  # or something else ended the decoder
+    )
 )
 
 
