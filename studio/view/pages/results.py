@@ -265,7 +265,7 @@ class ResultsPage(Page):
             return
 
         def edit(old: Project) -> Project:
-            return replace(old, preprocessing=project.preprocessing, network=project.network, recipe=project.recipe)
+            return replace(project, name=old.name, data=old.data)
 
         document = self.workspace.document
         before = document.project

@@ -18,7 +18,7 @@ from studio.runs.catalogue import RunOutcome, RunSummary
 from studio.view.workspace import PageStatus
 
 NOTHING = "–"
-_ORDER = ("recipe", "network", "preprocessing", "data")
+_ORDER = ("recipe", "network", "augmentation", "preprocessing", "data")
 _PARTS = {"data": Data, "preprocessing": Preprocessing, "recipe": Recipe}
 
 
@@ -125,7 +125,12 @@ def shown_settings(runs: Sequence[RunSummary], *, everything: bool) -> tuple[str
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Each name once, what a person tries out most often first."""
-    return tuple(sorted(dict.fromkeys(names), key=lambda name: _ORDER.index(name.partition(".")[0])))
+
+    def place(name: str) -> int:
+        part = name.partition(".")[0]
+        return _ORDER.index(part) if part in _ORDER else len(_ORDER)
+
+    return tuple(sorted(dict.fromkeys(names), key=place))
 
 
 def _differs(name: str, runs: Sequence[RunSummary]) -> bool:
