@@ -32,6 +32,7 @@ from studio.core.problem import Problem
 from studio.core.text import tr
 from studio.dataset.formats import PICTURE_SUFFIXES, is_hidden_folder, is_system_file, suffix_of
 from studio.dataset.labels import natural_key
+from studio.dataset.repairs import repaired
 from studio.dataset.split import split
 from studio.runs.answers import Prediction
 from studio.runs.catalogue import RunSummary, differing_settings, list_runs
@@ -132,7 +133,8 @@ def evaluate(run: str, folders: Folders, runs: Path | None, as_json: bool) -> in
         raise wrong_use(tr("{run} is not a run. “studio runs” lists them.", run=run))
     model = _model_at(str(found), folders.runs)
     project = project_at(found)
-    inspection = inspected(index_of(Path(project.data.folder), project.data.reading), folders.cache)
+    seen = inspected(index_of(Path(project.data.folder), project.data.reading), folders.cache)
+    inspection = repaired(seen, project.data)
     places = split(inspection, project.data).validation
     if not len(places):
         raise wrong_use(tr("{folder} holds no pictures to validate on.", folder=project.data.folder))

@@ -18,6 +18,7 @@ from studio.core.project import Project
 from studio.dataset.arrays import DecodedCache, mean_std
 from studio.dataset.inspect import inspect
 from studio.dataset.inspection import Inspection
+from studio.dataset.repairs import repaired
 from studio.dataset.scan import scan
 from studio.dataset.split import split
 from studio.engine.batches import Bytes, Places, resolved_statistics
@@ -72,10 +73,14 @@ def prepare(project: Project, cache_folder: Path, session: Session) -> Prepared:
     index = scan(folder, reading=project.data.reading, progress=report, cancelled=session.stop_asked)
     _refuse_errors(index.problems)
     session.enter("inspect")
-    inspection = inspect(index, cache_folder, progress=report, cancelled=session.stop_asked)
+    seen = inspect(index, cache_folder, progress=report, cancelled=session.stop_asked)
+    inspection = repaired(seen, project.data)
     _refuse_errors(inspection.problems)
     if inspection.refused:
         session.warn(_left_out(inspection))
+    for problem in inspection.problems:
+        if problem.code == "repairs_lost":
+            session.warn(problem)
     known = project.data.classes
     if known and known != index.classes:
         facts: FrozenMap[Value] = FrozenMap(before=", ".join(known[:20]), now=", ".join(index.classes[:20]))
@@ -87,7 +92,7 @@ def prepare(project: Project, cache_folder: Path, session: Session) -> Prepared:
     if not len(sides.validation):
         session.warn(Problem("nothing_to_validate_on", Severity.WARNING))
     cache = DecodedCache(inspection, project.preprocessing, cache_folder)
-    labels = index.pictures.labels.astype(np.int64)
+    labels = inspection.index.pictures.labels.astype(np.int64)
     return Prepared(project, inspection, cache, labels, sides.train, sides.validation)
 
 

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from studio.core.events import (
     Stepped,
     Warned,
 )
+from studio.core.frozen import FrozenMap
 from studio.core.runstate import RunState
 
 pytest.importorskip("torch")
@@ -102,6 +104,25 @@ def test_that_its_model_says_what_the_evaluation_counted(finished: Path, picture
     right = sum(one.top[0][0] == path.parent.name for one, path in zip(found, paths, strict=True))
     assert right / len(paths) >= 0.9
     assert all(len(one.top) == 4 and abs(sum(p for _, p in one.top) - 1) < 1e-5 for one in found)
+
+
+def test_that_repairs_reach_training(tmp_path: Path, pictures: Path, cache: Path) -> None:
+    moved, gone = "left/000.png", "right/003.png"
+    project = make_project(pictures, epochs=1)
+    data = replace(
+        project.data,
+        left_out=(gone,),
+        relabelled=FrozenMap({moved: "right", "left/999.png": "right"}),
+    )
+    folder = make_run(tmp_path / "run", replace(project, data=data))
+    with session.Session(folder, "thread", resume=False) as talk:
+        ready = prepared.prepare(replace(project, data=data), cache, talk)
+    paths = ready.inspection.index.pictures.paths
+    used = {paths[place]: int(ready.labels[place]) for place in (*ready.train, *ready.validation)}
+    assert ready.project.data.classes[used[moved]] == "right"
+    assert gone not in used
+    warned = [event.problem for event in only(events_of(folder), Warned)]
+    assert [(problem.code, problem.files) for problem in warned] == [("repairs_lost", ("left/999.png",))]
 
 
 def test_that_the_reducer_understands_it(finished: Path) -> None:
