@@ -12,7 +12,7 @@
    other range stretched from its minimum to its maximum. Floats: 0..1 times 255, 0..255 as they are, else stretched.
 8. CMYK, YCCK, YCbCr, HSV and CIELAB are converted by Pillow; embedded colour profiles are not applied.
 9. Decoded in a process apart, with limits of time and memory (`studio.dataset.apart`), because their decoders can hang,
-   crash or fill the memory: pictures above 25 million pixels, JPEGs with more than 100 scans, run-length coded BMPs and
+   crash or fill the memory: pictures above 25 million pixels, JPEGs with more than 40 scans, run-length coded BMPs and
    every format but JPEG, PNG, GIF, BMP and WebP. All others are decoded in the caller's thread.
 
 Then, for the network: grey is the ITU-R 601 luma of RGB; the picture is cut to the working shape ("crop"), fitted and
@@ -50,8 +50,8 @@ LARGEST_FILE_BYTES = 512 * 1024 * 1024
 LARGEST_PICTURE_PX = 178_956_970
 # Pictures above this many pixels are decoded one at a time, so that they cannot add their memory up.
 LARGE_PICTURE_PX = 25_000_000
-# Ordinary progressive JPEGs have about ten.
-_MOST_SCANS = 100
+# Ordinary progressive JPEGs have about ten; several may lie in one file.
+_MOST_SCANS = 40
 _BMP_RLE = (b"\1", b"\2")
 _ORIENTATION = 0x0112
 _TURNS = {

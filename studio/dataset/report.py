@@ -33,7 +33,7 @@ def data_report(inspection: Inspection, split: Split | None = None, *, pictures:
         "splits": in_given_splits(inspection),
         "reading": index.reading.id,
         "readings": [_reading(reading) for reading in index.readings if reading.id != index.reading.id],
-        "findings": [_finding(problem) for problem in _problems(inspection, split)],
+        "findings": [_finding(problem) for problem in problems_of(inspection, split)],
     }
     if split is not None:
         report["used_split"] = {
@@ -45,7 +45,7 @@ def data_report(inspection: Inspection, split: Split | None = None, *, pictures:
     return report
 
 
-def _problems(inspection: Inspection, split: Split | None) -> tuple[Problem, ...]:
+def problems_of(inspection: Inspection, split: Split | None) -> tuple[Problem, ...]:
     """The findings on the folder, and on the split that training would use where it is not the folder's own."""
     if split is None or given_split(inspection) is not None:
         return inspection.problems

@@ -245,8 +245,8 @@ def _about_classes(classes: tuple[str, ...], pictures: Pictures) -> list[Problem
     alike: dict[str, list[str]] = {}
     for name in classes:
         alike.setdefault(name.casefold().strip(" ._-"), []).append(name)
-    for names in alike.values():
-        if len(names) > 1:
+    for key, names in alike.items():
+        if key and len(names) > 1:
             found.append(_tell("similar_classes", len(names), names[0], classes=in_words(tuple(names))))
     if len(classes) < 2:
         found.append(Problem("single_class", place=classes[0], facts=FrozenMap({"count": len(pictures)})))

@@ -214,6 +214,10 @@ def test_that_classes_with_nearly_the_same_name_stay_apart_and_are_named(
     assert codes(index) == {"similar_classes"}
 
 
+def test_that_classes_of_punctuation_are_not_called_alike(tmp_path: Path) -> None:
+    assert "similar_classes" not in codes(scan(tree(tmp_path, ["-/1.jpg", "_/1.jpg", "+/1.jpg"])))
+
+
 @pytest.mark.parametrize(
     "name", ["1.JPG", "2.Jpeg", "3.JPE", "4.tif", "5.TIFF", "6.jfif", "7.jpg ", "n" * 251 + ".jpg"]
 )
