@@ -12,7 +12,7 @@ from studio.core.fields import Field, Value
 from studio.core.project import Project, fields_of, limits_in_words
 from studio.core.text import tr
 
-_PARTS = ("data", "preprocessing", "recipe")
+_PARTS = ("data", "preprocessing", "augmentation", "recipe")
 
 
 def with_changes(project: Project, changes: Iterable[str]) -> Project:

@@ -53,7 +53,7 @@ class RemoveBlock:
 
 @dataclass(frozen=True, slots=True)
 class SetPart:
-    """Give one field of a project part another value; `part` is "data", "preprocessing" or "recipe"."""
+    """Give one field of a project part another value; `part` is "data", "preprocessing", "augmentation" or "recipe"."""
 
     part: str
     field: str

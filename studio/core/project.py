@@ -1,4 +1,4 @@
-"""A project as a value: which pictures, how they are prepared, which network, how it is trained.
+"""A project as a value: which pictures, how they are prepared and varied, which network, how it is trained.
 
 Nothing here changes in place: an edit is a function from a `Project` to a new `Project` (see `studio.core.edits`).
 The JSON form carries `"version"`; older versions are migrated step by step, newer ones are refused by name.
@@ -9,11 +9,16 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from studio.core.augmentation import Augmentation
 from studio.core.codec import MalformedValue, Plain, from_plain, json_text, to_plain
+from studio.core.declared import check_limits as check_limits
+from studio.core.declared import declared as declared
+from studio.core.declared import fields_of as fields_of
+from studio.core.declared import limits_in_words as limits_in_words
 from studio.core.fields import Choice, Field, Value
 from studio.core.files import read_text, write_atomically
 from studio.core.frozen import FrozenMap
@@ -21,41 +26,6 @@ from studio.core.frozen import FrozenMap
 FORMAT = "lantern-studio-project"
 VERSION = 1
 PROJECT_SUFFIX = ".studio.json"
-
-
-def declared(spec: Field) -> Any:
-    """A dataclass field whose default and form metadata come from one declaration."""
-    return field(default=spec.default, metadata={"field": spec})
-
-
-def fields_of(owner: object) -> tuple[Field, ...]:
-    """The declared fields of a project part (class or value), in the order a form shows them."""
-    declared = (f.metadata.get("field") for f in dataclasses.fields(cast(Any, owner)))
-    return tuple(spec for spec in declared if spec is not None)
-
-
-def check_limits(owner: Any) -> None:
-    """Refuse values outside their declared limits, naming the field, so that no later code meets them."""
-    for spec in fields_of(owner):
-        value = getattr(owner, spec.name)
-        if not spec.accepts(value):
-            raise MalformedValue(spec.name, limits_in_words(spec), value)
-
-
-def limits_in_words(spec: Field) -> str:
-    """The values that `spec` accepts, as an English phrase for error texts."""
-    if spec.kind == "choice":
-        return "one of " + ", ".join(choice.value for choice in spec.choices)
-    name = {"int": "a whole number", "float": "a number", "bool": "true or false", "text": "text"}[spec.kind]
-    match spec.minimum, spec.maximum:
-        case None, None:
-            return name
-        case low, None:
-            return f"{name} of at least {low:g}"
-        case None, high:
-            return f"{name} of at most {high:g}"
-        case low, high:
-            return f"{name} from {low:g} to {high:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +239,7 @@ class Project:
     preprocessing: Preprocessing = Preprocessing()
     network: Network = Network()
     recipe: Recipe = Recipe()
+    augmentation: Augmentation = Augmentation()
 
     @property
     def class_count(self) -> int:

@@ -24,7 +24,7 @@ from studio.runs.host import process_is_alive
 RunOutcome = Literal["new", "running", "finished", "stopped", "failed", "died"]
 
 _SUMMARY = "summary.json"
-_SUMMARY_VERSION = 1
+_SUMMARY_VERSION = 2
 # Steps, beats and memory samples make up nearly all of a record and change nothing in a summary.
 _TELLING = frozenset({"Started", "EpochEnded", "ModelSaved", "Failed", "Ended"})
 _KIND = re.compile(rb'^\s*\{"type":\s*"(\w+)"')
@@ -198,9 +198,9 @@ def _project_or_none(run_folder: Path) -> Project | None:
 
 
 def settings_of(project: Project) -> FrozenMap[Value]:
-    """The project as a flat table: `data.*`, `preprocessing.*`, `recipe.*`, and `network.<block id>[.<setting>]`."""
+    """The project as a flat table: `data.*`, `preprocessing.*`, `augmentation.*`, `recipe.*`, `network.<block>[.<name>]`."""
     flat: dict[str, Value] = {"data.folder": project.data.folder, "data.classes": project.class_count}
-    for name in ("data", "preprocessing", "recipe"):
+    for name in ("data", "preprocessing", "augmentation", "recipe"):
         part = getattr(project, name)
         for spec in fields_of(part):
             flat[f"{name}.{spec.name}"] = getattr(part, spec.name)

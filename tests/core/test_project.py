@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from studio.core.augmentation import Augmentation
 from studio.core.frozen import FrozenMap
 from studio.core.project import (
     FORMAT,
@@ -47,6 +48,7 @@ projects = st.builds(
         ).map(tuple),
     ),
     recipe=st.builds(Recipe, learning_rate=st.floats(1e-8, 1e6), epochs=st.integers(1, 100)),
+    augmentation=st.builds(Augmentation, rotation=st.floats(0, 180), shift_px=st.integers(0, 9)),
 )
 
 
@@ -70,6 +72,7 @@ def test_that_any_other_text_is_refused_as_a_project(text: str) -> None:
         ("data", "validation_share", 1.5),
         ("preprocessing", "height", -1),
         ("preprocessing", "channels", "cmyk"),
+        ("augmentation", "hue", 0.6),
     ],
 )
 def test_that_a_value_outside_its_limits_is_refused_with_its_place(part: str, field: str, value: object) -> None:
@@ -114,7 +117,7 @@ def test_that_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_that_every_default_lies_within_its_own_limits() -> None:
-    for part in (Data, Preprocessing, Recipe):
+    for part in (Data, Preprocessing, Augmentation, Recipe):
         for field in fields_of(part):
             assert field.accepts(field.default), field.name
 
@@ -122,3 +125,9 @@ def test_that_every_default_lies_within_its_own_limits() -> None:
 def test_that_replacing_a_value_with_one_outside_its_limits_fails_at_once() -> None:
     with pytest.raises(ValueError, match="batch_size"):
         replace(Recipe(), batch_size=0)
+
+
+def test_that_a_project_file_from_before_augmentation_changes_no_picture() -> None:
+    plain = json.loads(project_to_json(Project(name="old")))
+    del plain["augmentation"]
+    assert not project_from_json(json.dumps(plain)).augmentation.is_on

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from studio.core.augmentation import Augmentation
 from studio.core.blocks import BLOCKS
 from studio.core.files import resources_folder
 from studio.core.frozen import FrozenMap
@@ -68,7 +69,7 @@ def texts() -> Mapping[str, str]:
     """Every English source text, with one place where it stands."""
     found = [literal for _, _, written in translated_arguments() for literal in written]
     found += given_to_fields(text_fields())
-    for owner in (Data, Preprocessing, Recipe, Settings):
+    for owner in (Data, Preprocessing, Augmentation, Recipe, Settings):
         found += declared_at_run_time(fields_of(owner))
     found += declared_at_run_time([spec for _, spec in BLOCKS.items()])
     own_names = set(LANGUAGES.values())  # a language is called the same in every language

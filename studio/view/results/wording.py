@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import assert_never
 
+from studio.core.augmentation import Augmentation
 from studio.core.blocks import BLOCKS
 from studio.core.fields import Field, Value
 from studio.core.project import Data, Preprocessing, Recipe, fields_of
@@ -19,7 +20,7 @@ from studio.view.workspace import PageStatus
 
 NOTHING = "–"
 _ORDER = ("recipe", "network", "augmentation", "preprocessing", "data")
-_PARTS = {"data": Data, "preprocessing": Preprocessing, "recipe": Recipe}
+_PARTS = {"data": Data, "preprocessing": Preprocessing, "augmentation": Augmentation, "recipe": Recipe}
 
 
 def outcome_word(outcome: RunOutcome) -> str:

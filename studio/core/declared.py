@@ -1,0 +1,45 @@
+"""What the parts of a project share: fields declared once with their limits, and the refusal of values beyond them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import field
+from typing import Any, cast
+
+from studio.core.codec import MalformedValue
+from studio.core.fields import Field
+
+
+def declared(spec: Field) -> Any:
+    """A dataclass field whose default and form metadata come from one declaration."""
+    return field(default=spec.default, metadata={"field": spec})
+
+
+def fields_of(owner: object) -> tuple[Field, ...]:
+    """The declared fields of a project part (class or value), in the order a form shows them."""
+    declared = (f.metadata.get("field") for f in dataclasses.fields(cast(Any, owner)))
+    return tuple(spec for spec in declared if spec is not None)
+
+
+def check_limits(owner: Any) -> None:
+    """Refuse values outside their declared limits, naming the field, so that no later code meets them."""
+    for spec in fields_of(owner):
+        value = getattr(owner, spec.name)
+        if not spec.accepts(value):
+            raise MalformedValue(spec.name, limits_in_words(spec), value)
+
+
+def limits_in_words(spec: Field) -> str:
+    """The values that `spec` accepts, as an English phrase for error texts."""
+    if spec.kind == "choice":
+        return "one of " + ", ".join(choice.value for choice in spec.choices)
+    name = {"int": "a whole number", "float": "a number", "bool": "true or false", "text": "text"}[spec.kind]
+    match spec.minimum, spec.maximum:
+        case None, None:
+            return name
+        case low, None:
+            return f"{name} of at least {low:g}"
+        case None, high:
+            return f"{name} of at most {high:g}"
+        case low, high:
+            return f"{name} from {low:g} to {high:g}"
