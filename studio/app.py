@@ -55,14 +55,15 @@ class Studio:
         self.workspace: Workspace | None = None
         self.shell: Shell | None = None
         self.window = MainWindow(self._state)
-        self.window.painted.connect(self._furnish)
+        self.window.painted.connect(self.furnish)
 
     def open(self, paths: Sequence[Path]) -> None:
         """Show the window; `paths` are opened in it."""
         self._paths = list(paths)
         self.window.show()
 
-    def _furnish(self) -> None:
+    def furnish(self) -> None:
+        """Put everything into the window; runs once, right after its first paint."""
         from studio.core.text import set_language
         from studio.view.shell import Shell
         from studio.view.theme import theme

@@ -20,6 +20,8 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
+        if text == self.text():
+            return
         super().setText(text)
         self.setToolTip(text)
         self.setAccessibleName(text)

@@ -254,6 +254,7 @@ class Form(QWidget):
         button = QToolButton()
         button.setText(tr("Advanced"))
         button.setAccessibleName(tr("Show advanced settings"))
+        button.setToolTip(tr("Settings that rarely need changing."))
         button.setObjectName("form.advanced")
         button.setCheckable(True)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

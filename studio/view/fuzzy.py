@@ -1,42 +1,55 @@
-"""How well a few typed letters fit a title: all of them in order, best at the beginnings of words and in a row."""
+"""How well a few typed letters fit a title: the beginnings of its words, in order, or any part of it in a row."""
 
 from __future__ import annotations
 
-_START_OF_WORD = 3.0
-_IN_A_ROW = 2.0
-_GAP = 0.02
+from functools import cache
+
+_PIECE = 1.0
+_LENGTH = 0.01
+_INSIDE = -3.0
+_FIRST_IDEOGRAPH = "\u2e80"
 
 
 def fit(query: str, title: str) -> float | None:
-    """Higher is better; None where a letter is missing. Upper and lower case and spaces in `query` do not matter.
+    """Higher is better, fewer pieces are better; None where it does not fit. Case and spaces do not matter.
 
-    >>> fit("op", "Open a project") > fit("op", "Stop training")
-    True
+    >>> fit("opsa", "Open the sample") is not None, fit("opsa", "Stop a pass") is not None
+    (True, False)
     """
-    letters = [letter for letter in query.casefold() if not letter.isspace()]
+    letters = "".join(query.casefold().split())
     text = title.casefold()
     if not letters:
         return 0.0
-    whole = text.find("".join(query.casefold().split()))
-    best: float | None = None
-    for start in (place for place, letter in enumerate(text) if letter == letters[0]):
-        found = _fit_from(letters, text, start)
-        if found is not None and (best is None or found > best):
-            best = found
-    if best is None:
-        return None
-    return best + (_IN_A_ROW * len(letters) if whole >= 0 else 0.0) - _GAP * len(text)
+    starts = frozenset(place for place in range(len(text)) if _starts_word(text, place))
+    pieces = _fewest_pieces(letters, text, starts)
+    if pieces is not None:
+        bonus = 0.5 if text.startswith(letters[0]) else 0.0
+        return bonus - _PIECE * pieces - _LENGTH * len(text)
+    if letters in text.replace(" ", ""):
+        return _INSIDE - _LENGTH * len(text)
+    return None
 
 
-def _fit_from(letters: list[str], text: str, start: int) -> float | None:
-    score, before = 0.0, start - 1
-    for letter in letters:
-        place = text.find(letter, before + 1)
-        if place < 0:
-            return None
-        starts_word = place == 0 or not text[place - 1].isalnum()
-        score += _START_OF_WORD if starts_word else 1.0
-        score += _IN_A_ROW if place == before + 1 and place > start else 0.0
-        score -= _GAP * (place - before - 1)
-        before = place
-    return score
+def _starts_word(text: str, place: int) -> bool:
+    """Every ideograph is a word of its own."""
+    return text[place].isalnum() and (place == 0 or not text[place - 1].isalnum() or text[place] >= _FIRST_IDEOGRAPH)
+
+
+def _fewest_pieces(letters: str, text: str, starts: frozenset[int]) -> int | None:
+    """In how few beginnings of words the letters are found one after the other; None where they are not."""
+
+    @cache
+    def rest(done: int, place: int) -> int | None:
+        if done == len(letters):
+            return 0
+        options = []
+        for start in (start for start in starts if start >= place):
+            length = 0
+            while done + length < len(letters) and text[start + length : start + length + 1] == letters[done + length]:
+                length += 1
+                further = rest(done + length, start + length)
+                if further is not None:
+                    options.append(1 + further)
+        return min(options, default=None)
+
+    return rest(0, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.advice.hint import Facts, Hint
+from studio.advice.knowledge import knowledge
 from studio.advice.live import hints_for
 from studio.advice.machine import measure
 from studio.advice.runfacts import RunFacts, run_facts
@@ -30,6 +31,7 @@ class Hints(QObject):
         self._workspace = workspace
         self._machine: Facts | None = None
         self._measuring: BackgroundTask | None = None
+        self._warming: BackgroundTask | None = None
         self.hints: tuple[Hint, ...] = ()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -38,6 +40,14 @@ class Hints(QObject):
         workspace.pictures.changed.connect(lambda: self._within(_AFTER_EDIT_MS))
         workspace.training.changed.connect(lambda *_: self._on_run())
         workspace.training.arrived.connect(self._on_events)
+
+    def warm(self) -> None:
+        """Read the knowledge base in the background: its patterns take a fifth of a second to compile."""
+
+        def work(report: ReportProgress, is_cancelled: IsCancelled) -> None:
+            knowledge()
+
+        self._warming = BackgroundTask("knowledge", work).start()
 
     @property
     def has_error(self) -> bool:

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QLabel
 
 from studio.core.files import resources_folder
 from studio.view.theme import theme
@@ -49,6 +50,20 @@ def icon(name: str, token: str = "text") -> QIcon:
         made.addPixmap(pixmap(name, size_px, token, 2.0), QIcon.Mode.Normal)
         made.addPixmap(pixmap(name, size_px, "faint", 2.0), QIcon.Mode.Disabled)
     return made
+
+
+class IconLabel(QLabel):
+    """An icon that keeps to the theme."""
+
+    def __init__(self, name: str, size_px: int, token: str = "text") -> None:
+        super().__init__()
+        self._name, self._size_px, self._token = name, size_px, token
+        self.setFixedSize(size_px, size_px)
+        theme().changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        self.setPixmap(pixmap(self._name, self._size_px, self._token, max(2.0, self.devicePixelRatioF())))
 
 
 @cache

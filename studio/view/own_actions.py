@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ from studio.core.text import tr
 from studio.view.actions import Action
 from studio.view.menus import SUBMENU
 from studio.view.openings import Openings
-from studio.view.places import PLACES
+from studio.view.places import Place
 from studio.view.workspace import Workspace
 
 
@@ -33,11 +33,11 @@ def menu_order() -> tuple[str, ...]:
     return (tr("File"), tr("Edit"), tr("View"), tr("Pictures"), tr("Network"), tr("Run"), tr("Help"))
 
 
-def own_actions(workspace: Workspace, openings: Openings, doings: Doings) -> list[Action]:
+def own_actions(workspace: Workspace, openings: Openings, doings: Doings, places: Iterable[Place]) -> list[Action]:
     return [
         *_file_actions(openings, doings),
         *_edit_actions(workspace),
-        *_view_actions(workspace, doings),
+        *_view_actions(workspace, doings, places),
         *_help_actions(doings),
     ]
 
@@ -95,7 +95,7 @@ def _edit_actions(workspace: Workspace) -> list[Action]:
     ]  # fmt: skip
 
 
-def _view_actions(workspace: Workspace, doings: Doings) -> list[Action]:
+def _view_actions(workspace: Workspace, doings: Doings, places: Iterable[Place]) -> list[Action]:
     menu, colours = tr("View"), tr("View") + SUBMENU + tr("Colours")
 
     def goer(page: str) -> Callable[[], None]:
@@ -105,12 +105,12 @@ def _view_actions(workspace: Workspace, doings: Doings) -> list[Action]:
         settings = workspace.settings
         return lambda: settings.change(replace(settings.value, theme=theme))
 
-    places = [
+    going = [
         Action(f"view.{place.id}", tr(place.label), goer(place.id), f"Ctrl+{number}", menu, help=tr(place.help))
-        for number, place in enumerate(PLACES, start=1)
+        for number, place in enumerate(places, start=1)
     ]
     return [
-        *places,
+        *going,
         Action("view.hints", tr("Hints"), doings.toggle_hints, "Ctrl+H", menu, is_separated=True,
                help=tr("Opens or closes the drawer with what could be better.")),
         Action("view.palette", tr("Find a command…"), doings.show_palette, "Ctrl+K", menu,

@@ -49,7 +49,7 @@ class CommandPalette(QFrame):
         self.input.setObjectName("palette.input")
         self.input.setPlaceholderText(tr("What would you like to do?"))
         self.input.setAccessibleName(tr("Search all commands"))
-        self.input.setToolTip(tr("A few letters are enough: “ex st” finds “Explain an error” as well."))
+        self.input.setToolTip(tr("A few letters are enough: “op sa” finds “Open the sample project”."))
         self.input.setClearButtonEnabled(True)
         self.list = QListWidget()
         self.list.setObjectName("palette.list")

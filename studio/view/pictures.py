@@ -1,9 +1,13 @@
-"""The pictures of the open project, scanned and inspected off the window's thread whenever the folder changes."""
+"""The pictures of the open project, scanned and inspected off the window's thread whenever the folder changes.
+
+What reads pictures is imported with the first folder: numpy and Pillow would hold up the welcome.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -12,14 +16,14 @@ from studio.core.problem import Problem
 from studio.core.project import Data, Project
 from studio.core.templates import default_network
 from studio.core.text import tr
-from studio.dataset.index import Index
-from studio.dataset.inspect import Inspection, inspect
 from studio.dataset.progress import IsCancelled, Progress, ReportProgress
-from studio.dataset.scan import scan
-from studio.dataset.split import Split, split
-from studio.dataset.suggest import suggest_preprocessing
 from studio.view.background import BackgroundTask
 from studio.view.document import Document
+
+if TYPE_CHECKING:
+    from studio.dataset.index import Index
+    from studio.dataset.inspect import Inspection
+    from studio.dataset.split import Split
 
 CHOOSE_FOLDER = "choose-folder"
 
@@ -90,6 +94,9 @@ class Pictures(QObject):
         token = object()
 
         def work(report: ReportProgress, is_cancelled: IsCancelled) -> tuple[Index, Inspection]:
+            from studio.dataset.inspect import inspect
+            from studio.dataset.scan import scan
+
             index = scan(Path(data.folder), reading=data.reading, progress=report, cancelled=is_cancelled)
             self._found_index.emit(token, index)
             return index, inspect(index, self._cache_folder, progress=report, cancelled=is_cancelled)
@@ -127,11 +134,18 @@ class Pictures(QObject):
         self._task, self.progress = None, None
         self.index, self.inspection = index, inspection
         self._record(inspection)
-        self.split = split(inspection, self._document.project.data)
+        self._split(inspection)
         self.changed.emit()
+
+    def _split(self, inspection: Inspection) -> None:
+        from studio.dataset.split import split
+
+        self.split = split(inspection, self._document.project.data)
 
     def _record(self, inspection: Inspection) -> None:
         """Write what the folder holds into the project: its classes and, at the first look, a fitting working size."""
+        from studio.dataset.suggest import suggest_preprocessing
+
         project = self._document.project
         classes = inspection.index.classes
         is_first, self._is_first_look = self._is_first_look, False
@@ -159,5 +173,5 @@ class Pictures(QObject):
         if (old.data.folder, old.data.reading) != (new.data.folder, new.data.reading):
             self.rescan()
         elif old.data != new.data and self.inspection is not None:
-            self.split = split(self.inspection, new.data)
+            self._split(self.inspection)
             self.changed.emit()

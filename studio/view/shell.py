@@ -146,7 +146,7 @@ class Shell(QObject):
             show_doctor=self.show_doctor,
             show_about=self.show_about,
         )
-        self.workspace.actions.add(own_actions(self.workspace, self.openings, doings))
+        self.workspace.actions.add(own_actions(self.workspace, self.openings, doings, self._places.values()))
         self._forget_recent = self.workspace.actions.add(recent_actions(self.workspace, self.openings))
 
     # -- places ------------------------------------------------------------------------------------------------------
@@ -213,8 +213,14 @@ class Shell(QObject):
         missing = [name for name in self._places if name not in self.pages]
         if missing:
             self.page(missing[0])
-        else:
-            self._idle.stop()
+            return
+        self._idle.stop()
+        self.hints.warm()
+        # The plotting library takes half a second to import: now, not when the first curve is waited for.
+        from studio.view.plots.toolkit import axis_class, graph_class
+
+        axis_class()
+        graph_class()
 
     # -- what changes ------------------------------------------------------------------------------------------------
 

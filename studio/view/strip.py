@@ -45,7 +45,7 @@ class Strip(QFrame):
         self.loss = self._number("strip.loss", tr("The training loss of the newest step: lower is better."))
         self.speed = self._number("strip.speed", tr("How many pictures are trained on in a second."))
         self.host = Gauge("strip.host", tr("Memory"), 0)
-        self.card = Gauge("strip.card", tr("GPU"), 1)
+        self.card = Gauge("strip.card", tr("GPU"), 1, tr("No GPU"))
         self.hints = self._make_hint_button()
         row.addWidget(self.badge)
         row.addWidget(self.sentence, 1)
@@ -143,10 +143,10 @@ class Strip(QFrame):
 class Gauge(QWidget):
     """A memory: its name, how much of it is used, and the last two minutes."""
 
-    def __init__(self, name: str, title: str, series: int) -> None:
+    def __init__(self, name: str, title: str, series: int, missing: str = "") -> None:
         super().__init__()
         self.setObjectName(name)
-        self._title = title
+        self._title, self._missing = title, missing
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -160,7 +160,7 @@ class Gauge(QWidget):
     def show_usage(self, usage: Usage | None) -> None:
         self.curve.setVisible(usage is not None)
         if usage is None:
-            self.words.setText(tr("No {name}", name=self._title))
+            self.words.setText(self._missing)
             self.setToolTip(tr("There is no graphics card here that can be read; training runs on the processor."))
         else:
             used, total = size_text(usage.used_bytes), size_text(usage.total_bytes)

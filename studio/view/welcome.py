@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.core.text import tr, trn
+from studio.core.text import tr
 from studio.view.elided import ElidedLabel
-from studio.view.icons import icon, program_icon
+from studio.view.icons import IconLabel, icon, program_icon
 from studio.view.openings import Openings
 from studio.view.recovery import RecoveryCopy
 from studio.view.theme import theme
@@ -31,6 +31,7 @@ from studio.view.workspace import SettingsHolder
 
 _WIDTH_PX = 860
 _SIGN_PX = 64
+_ICON_PX = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,6 @@ class Welcome(QScrollArea):
     def __init__(self, settings: SettingsHolder, openings: Openings) -> None:
         super().__init__()
         self._settings, self._openings = settings, openings
-        self._icons: list[tuple[QPushButton | QToolButton | QLabel, str, str]] = []
         self.setObjectName("welcome")
         self.setAccessibleName(tr("Welcome"))
         self.setWidgetResizable(True)
@@ -83,9 +83,8 @@ class Welcome(QScrollArea):
         self.setWidget(outer)
         settings.changed.connect(lambda *_: self.show_recent())
         openings.unpacking.connect(self._on_unpacking)
-        theme().changed.connect(self._show_icons)
+        theme().changed.connect(self.show_recent)
         self.show_recent()
-        self._show_icons()
 
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -145,8 +144,7 @@ class Welcome(QScrollArea):
         inside = QVBoxLayout(card)
         inside.setContentsMargins(18, 18, 18, 18)
         inside.setSpacing(8)
-        picture = QLabel()
-        self._icons.append((picture, way.id, "accent"))
+        picture = IconLabel(way.id, _ICON_PX, "accent")
         heading = QLabel(way.title)
         heading.setProperty("role", "heading")
         heading.setWordWrap(True)
@@ -218,13 +216,10 @@ class Welcome(QScrollArea):
         row = QHBoxLayout(card)
         row.setContentsMargins(16, 12, 12, 12)
         row.setSpacing(10)
-        sign = QLabel()
-        self._icons.append((sign, "recover", "warning"))
+        sign = IconLabel("recover", _ICON_PX, "warning")
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(copy.saved_at))
-        blocks = len(copy.project.network.blocks)
         words = QLabel(
-            tr("The program ended unexpectedly. “{name}” was kept as it was at {when}", name=_name(copy), when=when)
-            + trn(blocks, " ({n} block).", " ({n} blocks).")
+            tr("The program ended unexpectedly. “{name}” was kept as it was at {when}.", name=_name(copy), when=when)
         )
         words.setWordWrap(True)
         recover = QPushButton(tr("Recover it"))
@@ -241,18 +236,11 @@ class Welcome(QScrollArea):
         row.addWidget(words, 1)
         row.addWidget(discard)
         row.addWidget(recover)
-        self._show_icons()
         return card
 
     def _on_unpacking(self, is_on: bool) -> None:
         self.sample.setEnabled(not is_on)
         self.sample.setText(tr("Unpacking…") if is_on else tr("Open the sample project"))
-
-    def _show_icons(self) -> None:
-        ratio = self.devicePixelRatioF()
-        for widget, name, token in self._icons:
-            if isinstance(widget, QLabel):
-                widget.setPixmap(icon(name, token).pixmap(QSize(28, 28), ratio))
 
 
 def _name(copy: RecoveryCopy) -> str:

@@ -40,7 +40,6 @@ class MainWindow(QMainWindow):
 
     def __init__(self, state: WindowState) -> None:
         super().__init__()
-        self.is_painted = False
         self.is_furnished = False
         self.setWindowTitle(NAME)
         self.setObjectName("window")
@@ -52,13 +51,8 @@ class MainWindow(QMainWindow):
         curtain = Curtain(state.is_dark)
         # The curtain covers the whole window, so it is the curtain that Qt paints: with some window systems the window
         # behind it never gets a paint event.
-        curtain.painted.connect(self._on_paint)
+        curtain.painted.connect(self.painted)
         self.setCentralWidget(curtain)
-
-    def _on_paint(self) -> None:
-        if not self.is_painted:
-            self.is_painted = True
-            QTimer.singleShot(0, self.painted.emit)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.is_furnished:
@@ -74,12 +68,16 @@ class MainWindow(QMainWindow):
 
 
 class Curtain(QWidget):
-    """The ground of the window with that of the rail, in the colours of the last time, until the parts are there."""
+    """The ground of the window with that of the rail, in the colours of the last time, until the parts are there.
+
+    `painted()` follows its first paint.
+    """
 
     painted = Signal()
 
     def __init__(self, is_dark: bool | None) -> None:
         super().__init__()
+        self._is_painted = False
         dark = is_dark if is_dark is not None else QPalette().window().color().lightness() < 128
         path: Path = resources_folder() / "style" / "tokens.json"
         tokens = json.loads(path.read_text("utf-8"))["dark" if dark else "light"]
@@ -91,9 +89,10 @@ class Curtain(QWidget):
             widget.setPalette(palette)
             widget.setAutoFillBackground(True)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        self.painted.emit()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._rail.setGeometry(0, 0, RAIL_PX, self.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._is_painted:
+            self._is_painted = True
+            QTimer.singleShot(0, self.painted.emit)

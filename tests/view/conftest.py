@@ -17,6 +17,7 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 pytest.importorskip("PySide6")
 
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from studio.core.files import Folders
 from studio.core.settings import Settings
@@ -25,9 +26,14 @@ from studio.view.actions import Actions
 from studio.view.background import join_all
 from studio.view.document import Document
 from studio.view.pictures import Pictures
+from studio.view.shell import Shell
+from studio.view.theme import theme
 from studio.view.training import Training
+from studio.view.window import MainWindow
+from studio.view.windowstate import WindowState
 from studio.view.workspace import Navigator, SettingsHolder, Workspace
 from tests.view.fakes import FakeEngine, FakeLauncher
+from tests.view.stage import PLACES
 
 _PATIENCE_SECONDS = 5.0
 
@@ -87,3 +93,19 @@ def workspace(
     made.pictures.cancel()
     made.training.detach()
     join_all()
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, workspace: Workspace) -> Iterator[Shell]:
+    """A furnished window over `workspace`, with small pages in its places."""
+    theme().use("light")
+    window = MainWindow(WindowState())
+    made = Shell(window, workspace, WindowState(), PLACES)
+    window.show()
+    qtbot.waitExposed(window)
+    yield made
+    made.end()
+    workspace.training.detach()
+    window.is_furnished = False
+    window.close()
+    window.deleteLater()

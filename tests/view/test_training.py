@@ -1,0 +1,64 @@
+"""The run on the screen when its host is not as it should be."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from studio.core.events import Ended
+from studio.core.problem import Problem
+from studio.core.project import Project
+from studio.view.workspace import Workspace
+from tests.view.fakes import FakeLauncher, started
+
+pytestmark = pytest.mark.qt
+
+
+def test_that_a_host_that_never_began_ends_the_run_and_says_why(
+    qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    training = workspace.training
+    problems: list[Problem] = []
+    training.trouble.connect(problems.append)
+    training.start(Project("digits"), "process")
+    launchers["process"].handles[0].end(Problem("torch_missing"))
+    qtbot.waitUntil(lambda: not training.is_active)
+    assert [problem.code for problem in problems] == ["torch_missing"]
+    assert training.state.ended is not None and training.state.ended.outcome == "died"
+
+
+def test_that_a_host_that_goes_without_a_word_ends_the_run(
+    qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    workspace.training.start(Project("digits"), "thread")
+    launchers["thread"].handles[0].end()
+    qtbot.waitUntil(lambda: not workspace.training.is_active)
+    ended = workspace.training.state.ended
+    assert ended is not None and ended.reason
+
+
+def test_that_only_an_engine_s_run_outlives_the_window(
+    qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    training = workspace.training
+    assert not training.outlives_window
+    for launcher in ("process", "thread"):
+        training.start(Project("digits"), launcher)
+        handle = launchers[launcher].handles[-1]
+        assert training.outlives_window is (launcher == "process")
+        handle.say(started(), Ended(time.time(), "finished"))
+        handle.end()
+        qtbot.waitUntil(lambda: not training.is_active)
+
+
+def test_that_runs_that_cannot_be_written_are_trouble_in_place(workspace: Workspace) -> None:
+    runs = workspace.folders.runs
+    runs.parent.mkdir(parents=True, exist_ok=True)
+    runs.write_text("a file where a folder should be")
+    problems: list[Problem] = []
+    workspace.training.trouble.connect(problems.append)
+    workspace.training.start(Project("digits"), "process")
+    assert [problem.code for problem in problems] == ["runs_folder_unwritable"]
+    assert not workspace.training.is_active
