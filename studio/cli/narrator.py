@@ -195,9 +195,8 @@ def _epoch_text(event: EpochEnded, state: RunState) -> str:
     ]
     if event.validation is not None:
         parts.append(tr("validation {metrics}", metrics=_metrics_text(event.validation)))
-    parts.append(
-        tr("{pace} pictures/s", pace=f"{event.train.count / event.seconds:,.0f}" if event.seconds > 0 else "-")
-    )
+    if event.images_per_second:
+        parts.append(tr("{pace} pictures/s", pace=f"{event.images_per_second:,.0f}"))
     memory = _memory_text(state)
     left = state.seconds_left
     parts += [memory] if memory else []

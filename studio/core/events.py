@@ -88,7 +88,10 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnded:
-    """An epoch's training is done and validated; `epoch` counts from 1."""
+    """An epoch's training is done and validated; `epoch` counts from 1.
+
+    `seconds` is the time of both; `images_per_second` is of the training alone, 0 where it was not measured.
+    """
 
     time: float
     epoch: int
@@ -96,6 +99,7 @@ class EpochEnded:
     train: Metrics
     validation: Metrics | None
     seconds: float
+    images_per_second: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

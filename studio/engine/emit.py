@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.core.events import Beat, Event, MemorySampled, Progressed, Stepped, Warned, event_to_line
+from studio.core.events import Beat, Ended, Event, MemorySampled, Progressed, Stepped, Warned, event_to_line
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
@@ -21,6 +22,8 @@ from studio.core.problem import Problem, Severity
 STEPPED_SECONDS = 0.1
 PROGRESSED_SECONDS = 0.2
 BEAT_SECONDS = 0.9
+# A single line says little: the first of an epoch is one step with the start of everything.
+PACE_SECONDS = 1.0
 TICK_SECONDS = 0.25
 # What is kept for a disk that is full; a training day of packed steps is about this much.
 BACKLOG_BYTES = 32 * 1024**2
@@ -36,13 +39,19 @@ class _Pack:
     losses: list[float] = field(default_factory=list)
     accuracies: list[float] = field(default_factory=list)
     pictures: int = 0
+    ended: float = 0.0
 
 
 class Emitter:
-    """The single writer of one events file. Safe to call from several threads."""
+    """The single writer of one events file. Safe to call from several threads.
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
+    `clock` stamps events; `ticks`, which nobody can set, paces them.
+    """
+
+    def __init__(
+        self, path: Path, clock: Callable[[], float] = time.time, ticks: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock, self._ticks = clock, ticks
         self._lock = threading.RLock()
         path.parent.mkdir(parents=True, exist_ok=True)
         # Read and write: the last byte is looked at, since a killed run may have left half a line.
@@ -52,8 +61,10 @@ class Emitter:
         self._failing_since: float | None = None
         self._pack = _Pack()
         self._progress: Progressed | None = None
-        self._stepped_at = self._progressed_at = self._written_at = 0.0
-        self._pack_began = 0.0
+        self._is_over = False
+        self._stepped_at = self._progressed_at = self._written_at = float("-inf")
+        self._pack_began = ticks()
+        self._paces: deque[tuple[int, float]] = deque()
         self._waits: FrozenMap[float] = FrozenMap()
 
     def _ends_torn(self) -> bool:
@@ -74,10 +85,11 @@ class Emitter:
         return self._failing_since is not None
 
     def emit(self, event: Event) -> None:
-        """Write `event` now, after everything that came before it."""
+        """Write `event` now, after everything that came before it; after an `Ended` nothing is written any more."""
         with self._lock:
             self._flush_ordinary(event.time)
             self._write(event)
+            self._is_over = self._is_over or isinstance(event, Ended)
 
     def sampled(self, event: MemorySampled) -> None:
         """Write a memory sample now, without hurrying what is being packed; the caller keeps the pace."""
@@ -91,25 +103,24 @@ class Emitter:
             if is_new_phase:
                 self._flush_ordinary()
             self._progress = event
-            if is_new_phase or event.time - self._progressed_at >= PROGRESSED_SECONDS:
+            if is_new_phase or self._ticks() - self._progressed_at >= PROGRESSED_SECONDS:
                 self._flush_progress()
 
     def stepped(
         self, step: int, epoch: int, *, loss: float, accuracy: float, pictures: int, learning_rate: float
     ) -> None:
         """Note one step; several are packed into one line."""
-        now = self._clock()
+        now = self._ticks()
         with self._lock:
             pack = self._pack
-            if not pack.losses:
-                self._pack_began = self._pack_began or now
-            elif pack.epoch != epoch or pack.learning_rate != learning_rate:
+            if pack.losses and (pack.epoch != epoch or pack.learning_rate != learning_rate):
                 self._flush_ordinary()
                 pack = self._pack
             pack.step, pack.epoch, pack.learning_rate = step, epoch, learning_rate
             pack.losses.append(loss)
             pack.accuracies.append(accuracy)
             pack.pictures += pictures
+            pack.ended = now
             if now - self._stepped_at >= STEPPED_SECONDS:
                 self._flush_steps()
 
@@ -117,7 +128,7 @@ class Emitter:
         """Count images per second from now: training begins, or goes on after something else."""
         with self._lock:
             self._flush_ordinary()
-            self._pack_began = self._clock()
+            self._pack_began = self._ticks()
 
     def measured_waits(self, waits: FrozenMap[float]) -> None:
         """The newest shares of a step's time, for the next packed line."""
@@ -126,14 +137,14 @@ class Emitter:
 
     def tick(self) -> None:
         """Write what has waited long enough, and a beat where nothing else was written; called by the heartbeat."""
-        now = self._clock()
+        now = self._ticks()
         with self._lock:
             if now - self._stepped_at >= STEPPED_SECONDS:
                 self._flush_steps()
             if now - self._progressed_at >= PROGRESSED_SECONDS:
                 self._flush_progress()
             if now - self._written_at >= BEAT_SECONDS:
-                self._write(Beat(now))
+                self._write(Beat(self._clock()))
 
     def close(self) -> bool:
         """Write what is left and close; whether the file is whole."""
@@ -149,19 +160,18 @@ class Emitter:
 
     def _flush_progress(self) -> None:
         if self._progress is not None:
-            event, self._progress, self._progressed_at = self._progress, None, self._clock()
+            event, self._progress, self._progressed_at = self._progress, None, self._ticks()
             self._write(event)
 
     def _flush_steps(self, before: float | None = None) -> None:
         # What is written because a later event comes must not carry a later time than that.
-        now, pack = self._clock() if before is None else before, self._pack
+        stamp, pack = self._clock() if before is None else before, self._pack
         if pack.losses:
-            self._pack, self._stepped_at = _Pack(), now
-            pace = pack.pictures / max(now - self._pack_began, 1e-6)
-            self._pack_began = now
+            self._pack, self._stepped_at = _Pack(), self._ticks()
+            pace = self._pace_with(pack)
             self._write(
                 Stepped(
-                    now,
+                    stamp,
                     pack.step,
                     pack.epoch,
                     tuple(pack.losses),
@@ -173,7 +183,18 @@ class Emitter:
             )
             self._waits = FrozenMap()
 
+    def _pace_with(self, pack: _Pack) -> float:
+        """Images per second over the newest second or so of training, which `pack` ends."""
+        self._paces.append((pack.pictures, pack.ended - self._pack_began))
+        self._pack_began = pack.ended
+        while sum(seconds for _, seconds in self._paces) - self._paces[0][1] >= PACE_SECONDS:
+            self._paces.popleft()
+        seconds = sum(seconds for _, seconds in self._paces)
+        return sum(pictures for pictures, _ in self._paces) / max(seconds, 1e-6)
+
     def _write(self, event: Event) -> None:
+        if self._is_over:
+            return
         # Undecodable file names hold lone surrogates; inside a JSON string a backslash escape is what they are.
         line = (event_to_line(event) + "\n").encode("utf-8", "backslashreplace")
         if self._failing_since is not None:
@@ -182,7 +203,7 @@ class Emitter:
             self._dropped += 1
             return
         self._backlog += line
-        self._written_at = self._clock()
+        self._written_at = self._ticks()
         self._drain()
 
     def _drain(self) -> None:

@@ -167,7 +167,8 @@ class Session:
             self.started(Project(name=self.run_folder.name), resumed_step=0)
 
     def ended(self, outcome: Outcome, reason: str = "") -> None:
-        """The last word."""
+        """The last word: whoever still samples or beats is through before it."""
+        self._heartbeat.stop()
         pace = self.trained_pictures / self.training_seconds if self.training_seconds else 0.0
         self.emitter.emit(
             Ended(

@@ -106,13 +106,15 @@ def _train(run: Run) -> None:
     session, position = run.session, run.learner.position
     clock = StepClock(partial(synchronise, session.device))
     while position.epoch < run.project.recipe.epochs:
-        began = time.monotonic()
+        began, pictures_before = time.monotonic(), session.trained_pictures
         session.place.epoch, session.place.phase = position.epoch + 1, "train"
         run.net.train()
         session.emitter.pace_from_here()
         began += _train_epoch(run, clock)
-        session.training_seconds += time.monotonic() - began
-        is_best = _end_epoch(run, began)
+        seconds = time.monotonic() - began
+        session.training_seconds += seconds
+        pace = (session.trained_pictures - pictures_before) / max(seconds, 1e-6)
+        is_best = _end_epoch(run, began, pace)
         _save_checkpoint(run, is_best=is_best)
     run.writer.wait()
 
@@ -131,21 +133,23 @@ def _train_epoch(run: Run, clock: StepClock) -> float:
             clock.skip()
 
             place.part = "transfer"
-            inputs = run.normaliser(batch.pictures)
+            pictures = batch.pictures.to(session.device, non_blocking=True)
             labels = batch.labels.to(session.device, non_blocking=True)
+            lesson = run.augmenter.lesson(pictures, labels, position.epoch, position.batch)
+            inputs = run.normaliser(lesson.pictures)
             clock.lap("transfer")
 
             place.part = "forward"
             logits = net(inputs)
-            loss = functional.cross_entropy(logits, labels)
+            loss = functional.cross_entropy(logits, lesson.targets)
             clock.lap("forward")
-            saved_in_graph = _look_at_graph(run, loss, inputs, labels)
+            saved_in_graph = _look_at_graph(run, loss, inputs, lesson.targets)
             clock.skip()
 
             place.part = "backward"
             optimiser.zero_grad()
             torch.autograd.backward(loss)
-            right = (logits.detach().argmax(1) == labels).sum()
+            right = (logits.detach().argmax(1) == lesson.labels).sum()
             # One transfer for all three: on a GPU, asking for a number waits for it.
             figures = torch.stack((loss.detach(), right.float(), gradient_norm(net.parameters()).float()))
             loss_value, right_count, norm = figures.tolist()
@@ -159,7 +163,9 @@ def _train_epoch(run: Run, clock: StepClock) -> float:
             position.count(loss_value, int(right_count), len(batch.labels))
             _tell_step(run, clock, loss_value, right_count / len(batch.labels), len(batch.labels))
             if saved_in_graph is not None:
-                count = partial(tensors.census, net, optimiser, (batch.pictures, inputs, labels), saved_in_graph)
+                count = partial(
+                    tensors.census, net, optimiser, (batch.pictures, inputs, lesson.targets), saved_in_graph
+                )
                 run.session.sampler.with_census(position.step, position.epoch + 1, count)
             if session.steps_done == WARM_STEPS:
                 gc.collect()
@@ -210,7 +216,7 @@ def _tell_step(run: Run, clock: StepClock, loss: float, accuracy: float, picture
     run.session.sampler.at_step(position.step, position.epoch + 1)
 
 
-def _end_epoch(run: Run, began: float) -> bool:
+def _end_epoch(run: Run, began: float, pace: float) -> bool:
     """Validate, say so, and go on to the next epoch; whether this was the best one so far."""
     position, session = run.learner.position, run.session
     validation: Metrics | None = None
@@ -221,7 +227,7 @@ def _end_epoch(run: Run, began: float) -> bool:
     session.best_accuracy = position.best_accuracy
     now, seconds = session.emitter.now, time.monotonic() - began
     session.emitter.emit(
-        EpochEnded(now, position.epoch + 1, position.step, position.train_metrics, validation, seconds)
+        EpochEnded(now, position.epoch + 1, position.step, position.train_metrics, validation, seconds, pace)
     )
     position.begin_next_epoch()
     return is_best

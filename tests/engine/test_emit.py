@@ -12,8 +12,11 @@ import pytest
 
 from studio.core.events import (
     Beat,
+    Ended,
     Event,
     Failed,
+    HostMemory,
+    MemorySampled,
     Progressed,
     Stepped,
     Unknown,
@@ -43,7 +46,7 @@ def step(emitter: Emitter, number: int, epoch: int = 1) -> None:
 
 def test_that_steps_are_packed_and_none_is_lost(tmp_path: Path) -> None:
     clock = Clock()
-    emitter = Emitter(tmp_path / "e.jsonl", clock)
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
     for number in range(1, 1001):
         clock.now += 0.002
         step(emitter, number)
@@ -58,9 +61,60 @@ def test_that_steps_are_packed_and_none_is_lost(tmp_path: Path) -> None:
     assert packs[-2].images_per_second == pytest.approx(8 / 0.002, rel=0.05)
 
 
+def test_that_images_per_second_count_training_alone(tmp_path: Path) -> None:
+    clock = Clock()
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
+    for epoch in (1, 2, 3):
+        emitter.pace_from_here()
+        clock.now += 0.15  # the first batch of an epoch takes longer
+        for number in range(1, 501):
+            clock.now += 0.004
+            step(emitter, number, epoch)
+        clock.now += 30  # a validation, in which the heartbeat goes on
+        emitter.tick()
+        clock.now += 30
+        emitter.emit(Beat(clock.now))
+    emitter.close()
+    packs = [event for event in events(tmp_path / "e.jsonl") if isinstance(event, Stepped)]
+    assert all(0.8 * 8 / 0.004 <= pack.images_per_second <= 1.05 * 8 / 0.004 for pack in packs if pack.epoch > 1)
+
+
+def test_that_a_clock_that_is_set_back_delays_nothing(tmp_path: Path) -> None:
+    clock, ticks = Clock(), Clock()
+    emitter = Emitter(tmp_path / "e.jsonl", clock, ticks)
+    for number in range(1, 101):
+        clock.now += 0.02 if number != 50 else -3600
+        ticks.now += 0.02
+        step(emitter, number)
+    emitter.tick()
+    packs = [event for event in events(tmp_path / "e.jsonl") if isinstance(event, Stepped)]
+    emitter.close()
+    assert packs[-1].step >= 95
+    assert max(len(pack.losses) for pack in packs) <= 6
+    assert packs[-1].images_per_second == pytest.approx(8 / 0.02, rel=0.05)
+
+
+def test_that_nothing_follows_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, write = Clock(), os.write
+
+    def full(file: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
+    step(emitter, 1)
+    monkeypatch.setattr(os, "write", full)
+    emitter.emit(Ended(clock.now, "finished"))
+    monkeypatch.setattr(os, "write", write)
+    clock.now += 5
+    emitter.tick()
+    emitter.sampled(MemorySampled(clock.now, 1, 1, HostMemory(1)))
+    emitter.close()
+    assert [type(event).__name__ for event in events(tmp_path / "e.jsonl")] == ["Stepped", "Ended"]
+
+
 def test_that_ordinary_lines_stay_within_twenty_a_second(tmp_path: Path) -> None:
     clock = Clock()
-    emitter = Emitter(tmp_path / "e.jsonl", clock)
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
     for tick in range(1, 2001):
         clock.now += 0.005
         step(emitter, tick)
@@ -75,7 +129,7 @@ def test_that_ordinary_lines_stay_within_twenty_a_second(tmp_path: Path) -> None
 
 def test_that_important_events_are_written_at_once_after_what_came_before(tmp_path: Path) -> None:
     clock = Clock()
-    emitter = Emitter(tmp_path / "e.jsonl", clock)
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
     step(emitter, 1)
     clock.now += 0.01
     step(emitter, 2)
@@ -86,7 +140,7 @@ def test_that_important_events_are_written_at_once_after_what_came_before(tmp_pa
 
 
 def test_that_steps_of_two_epochs_are_not_packed_together(tmp_path: Path) -> None:
-    emitter = Emitter(tmp_path / "e.jsonl", Clock())
+    emitter = Emitter(tmp_path / "e.jsonl", Clock(), Clock())
     for number, epoch in ((1, 1), (2, 1), (3, 2)):
         step(emitter, number, epoch)
     emitter.close()
@@ -96,7 +150,7 @@ def test_that_steps_of_two_epochs_are_not_packed_together(tmp_path: Path) -> Non
 
 def test_that_a_beat_comes_while_nothing_else_does(tmp_path: Path) -> None:
     clock = Clock()
-    emitter = Emitter(tmp_path / "e.jsonl", clock)
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
     for _ in range(21):
         clock.now += 0.25
         emitter.tick()
@@ -116,7 +170,7 @@ def test_that_a_torn_last_line_of_a_killed_run_spoils_no_other(tmp_path: Path) -
 
 
 def test_that_a_name_that_is_not_unicode_travels(tmp_path: Path) -> None:
-    emitter = Emitter(tmp_path / "e.jsonl", Clock())
+    emitter = Emitter(tmp_path / "e.jsonl", Clock(), Clock())
     warned = Warned(1.0, Problem("pictures_left_out", files=("caf\udce9/1.png", "图.png")))
     emitter.emit(warned)
     emitter.close()
@@ -131,7 +185,7 @@ def test_that_a_full_disk_delays_the_record_and_is_told(tmp_path: Path, monkeypa
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(file, data)
 
-    emitter = Emitter(tmp_path / "e.jsonl", clock)
+    emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
     monkeypatch.setattr(os, "write", maybe_full)
     emitter.emit(Beat(1.0))
     full[0] = True
@@ -157,7 +211,7 @@ def test_that_what_a_full_disk_keeps_waiting_is_bounded(tmp_path: Path, monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("studio.engine.emit.BACKLOG_BYTES", 2000)
-    emitter = Emitter(tmp_path / "e.jsonl", Clock())
+    emitter = Emitter(tmp_path / "e.jsonl", Clock(), Clock())
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         for number in range(200):

@@ -37,6 +37,7 @@ pytest.importorskip("torch")
 import torch
 
 from studio.engine import assemble, prepared, session
+from studio.engine import evaluate as evaluation
 from studio.engine import train as module
 from studio.engine.artefact import load_model
 from studio.engine.checkpoint import latest
@@ -70,6 +71,23 @@ def test_that_a_finished_run_told_everything(finished: Path) -> None:
     assert [saved.epoch for saved in only(events, CheckpointSaved)] == [1, 2, 3]
     phases = list(dict.fromkeys(event.phase for event in only(events, Progressed)))
     assert phases == ["scan", "inspect", "build", "train", "evaluate"]
+
+
+def test_that_the_pace_of_an_epoch_leaves_its_validation_out(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate = evaluation.evaluate
+
+    def slow(*given: Any, **more: Any) -> Any:
+        time.sleep(0.5)
+        return evaluate(*given, **more)
+
+    monkeypatch.setattr(module, "evaluate", slow)
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=1))
+    run(folder, cache, launcher="thread")
+    epoch, ended = only(events_of(folder), EpochEnded)[0], only(events_of(folder), Ended)[0]
+    assert epoch.images_per_second == pytest.approx(ended.images_per_second)
+    assert epoch.images_per_second > 1.01 * epoch.train.count / epoch.seconds
 
 
 def test_that_it_learned_and_kept_its_best_epoch(finished: Path) -> None:
