@@ -148,7 +148,10 @@ def _from_scalar(hint: Any, plain: object, place: str) -> object:
         return plain
     if hint is float:
         if isinstance(plain, (int, float)) and not isinstance(plain, bool):
-            return float(plain)
+            try:
+                return float(plain)
+            except OverflowError:
+                raise MalformedValue(place, "a number", plain) from None
         if isinstance(plain, str) and plain in _NON_FINITE:
             return _NON_FINITE[plain]
     if hint is str and isinstance(plain, str):

@@ -7,8 +7,9 @@ A kind or a field that this version does not know never raises: the event become
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from studio.core.codec import MalformedValue, dumps, from_plain
 from studio.core.fields import Value
@@ -75,6 +76,10 @@ class Stepped:
     learning_rate: float
     images_per_second: float
     waits: FrozenMap[float] = FrozenMap()
+
+    def __post_init__(self) -> None:
+        if len(self.losses) != len(self.accuracies):
+            raise ValueError("as many losses as accuracies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,24 +290,42 @@ def event_to_line(event: Event) -> str:
     return dumps(event, tagged=True)
 
 
+# The end of the year 9999: no calendar goes further.
+_LATEST_SECONDS = 253_402_300_799.0
+_LONG_WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{19}")
+_LARGEST_WHOLE_NUMBER = 2**63 - 1
+
+
 def event_from_line(line: str) -> Event:
-    """The event of one line; never raises."""
+    """The event of one line; never raises, and has a time and whole numbers that can be reckoned with."""
     try:
-        plain = json.loads(line)
+        plain = _parsed(line)
         kind = plain["type"]
-        return cast(Event, from_plain(_CLASSES[kind], plain, kind, ignore_unknown=True))
+        event = cast(Event, from_plain(_CLASSES[kind], plain, kind, ignore_unknown=True))
     except (ValueError, KeyError, TypeError, RecursionError, MalformedValue):
         return _unknown(line)
+    return event if 0 <= event.time <= _LATEST_SECONDS else _unknown(line)
+
+
+def _parsed(line: str) -> Any:
+    return json.loads(line, parse_int=_whole_number if _LONG_WHOLE_NUMBER.search(line) else None)
+
+
+def _whole_number(text: str) -> int:
+    value = int(text)
+    if abs(value) > _LARGEST_WHOLE_NUMBER:
+        raise ValueError(f"{text[:20]}... is too large")
+    return value
 
 
 def _unknown(line: str) -> Unknown:
     try:
-        plain = json.loads(line)
+        plain = _parsed(line)
     except (ValueError, RecursionError):
         return Unknown(0.0, "", line)
     if not isinstance(plain, dict):
         return Unknown(0.0, "", line)
     time = plain.get("time")
     kind = plain.get("type")
-    is_time = isinstance(time, (int, float)) and not isinstance(time, bool)
+    is_time = isinstance(time, (int, float)) and not isinstance(time, bool) and 0 <= time <= _LATEST_SECONDS
     return Unknown(float(cast(float, time)) if is_time else 0.0, kind if isinstance(kind, str) else "", line)

@@ -56,7 +56,14 @@ class Field:
             case "float":
                 if isinstance(value, bool) or not isinstance(value, (int, float)):
                     return False
-                return math.isfinite(value) and self._within(value)
+                return _is_finite(value) and self._within(value)
 
     def _within(self, value: float) -> bool:
         return (self.minimum is None or value >= self.minimum) and (self.maximum is None or value <= self.maximum)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        return False

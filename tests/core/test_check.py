@@ -111,6 +111,11 @@ def test_that_blocks_and_settings_nobody_knows_are_named() -> None:
     assert codes["block.unknown_setting"].facts["field"] == "strength"
 
 
+def test_that_a_setting_beyond_every_float_is_a_problem_at_its_block() -> None:
+    project = project_of(block("b1", "leaky_relu", slope=10**400), block("b2", "flatten"), block("b3", "linear"))
+    assert one_problem(project, "block.bad_setting").place == "b1"
+
+
 def test_that_merges_take_named_inputs() -> None:
     project = project_of(
         block("b1", "conv2d", out_channels=4),

@@ -82,6 +82,12 @@ def test_that_a_value_outside_its_limits_is_refused_with_its_place(part: str, fi
         project_from_json(json.dumps(plain), "bad.studio.json")
 
 
+def test_that_a_number_beyond_every_float_is_refused_with_its_place() -> None:
+    text = project_to_json(Project()).replace('"learning_rate": 0.001', f'"learning_rate": {"9" * 400}')
+    with pytest.raises(ProjectUnreadable, match="learning_rate"):
+        project_from_json(text)
+
+
 def test_that_a_later_version_is_refused_by_name() -> None:
     with pytest.raises(ProjectUnreadable, match=r"later Lantern Studio"):
         project_from_json(json.dumps({"format": FORMAT, "version": VERSION + 1}))
