@@ -13,7 +13,7 @@ from studio.cli.projects import index_of, inspected
 from studio.core.problem import Problem, Severity
 from studio.core.project import Data
 from studio.core.text import tr
-from studio.dataset.report import data_report
+from studio.dataset.report import data_report, problems_of
 from studio.dataset.split import split
 
 _BAR_WIDTH = 30
@@ -23,12 +23,12 @@ def data(folder: Path, cache_folder: Path, reading: str, with_pictures: bool, as
     """What the folder holds and what is wrong with it; trouble is what keeps it from being trained on."""
     inspection = inspected(index_of(folder, reading), cache_folder)
     parted = split(inspection, Data()) if inspection.index.usable else None
-    report = data_report(inspection, parted, pictures=with_pictures)
+    report, problems = data_report(inspection, parted, pictures=with_pictures), problems_of(inspection, parted)
     if as_json:
         print_json(report)
     else:
-        _print(out(), report, inspection.problems)
-    has_errors = any(problem.severity is Severity.ERROR for problem in inspection.problems)
+        _print(out(), report, problems)
+    has_errors = any(problem.severity is Severity.ERROR for problem in problems)
     return TROUBLE if has_errors else GOOD
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from studio.dataset.split import Split
 
 CHOOSE_FOLDER = "choose-folder"
+# Splitting and repairing so many takes about 40 ms; more is done off the window's thread.
+_AT_ONCE = 10_000
 
 
 class Pictures(QObject):
@@ -50,6 +52,7 @@ class Pictures(QObject):
         self.index: Index | None = None
         self.inspection: Inspection | None = None
         self.split: Split | None = None
+        self._problems: tuple[Problem, ...] = ()
         self.error: Exception | None = None
         self.progress: Progress | None = None
         document.changed.connect(self._on_project)
@@ -62,7 +65,7 @@ class Pictures(QObject):
     def problems(self) -> tuple[Problem, ...]:
         """What the scan and the inspection found, worst first as they give it."""
         if self.inspection is not None:
-            return self.inspection.problems
+            return self._problems
         return self.index.problems if self.index is not None else ()
 
     def choose(self, folder: Path) -> None:
@@ -132,15 +135,38 @@ class Pictures(QObject):
         if task is not self._task:
             return
         self._task, self.progress = None, None
-        self.index, self.inspection = index, inspection
+        self.index, self.inspection, self._problems = index, inspection, inspection.problems
         self._record(inspection)
-        self._split(inspection)
+        self._consider(inspection)
         self.changed.emit()
 
-    def _split(self, inspection: Inspection) -> None:
-        from studio.dataset.split import split
+    def _consider(self, inspection: Inspection) -> None:
+        """Apply the project's repairs and split, at once or, for large sets, off the window's thread."""
+        data = self._document.project.data
 
-        self.split = split(inspection, self._document.project.data)
+        def work(report: ReportProgress, is_cancelled: IsCancelled) -> tuple[Inspection, Split, tuple[Problem, ...]]:
+            from studio.dataset.repairs import repaired
+            from studio.dataset.report import problems_of
+            from studio.dataset.split import split
+
+            mended = repaired(inspection, data)
+            parts = split(mended, data)
+            return mended, parts, problems_of(mended, parts)
+
+        if len(inspection.index.pictures) <= _AT_ONCE:
+            self.inspection, self.split, self._problems = work(lambda _: None, lambda: False)
+            self.index = self.inspection.index
+            return
+        task = BackgroundTask("split", work)
+        task.done.connect(lambda found: self._on_considered(data, *found))
+        task.failed.connect(lambda error: self._on_failed(self._task, error))
+        task.start()
+
+    def _on_considered(self, data: Data, inspection: Inspection, parts: Split, problems: tuple[Problem, ...]) -> None:
+        """Take the result over, unless the project has moved on."""
+        if data == self._document.project.data and self.inspection is not None:
+            self.index, self.inspection, self.split, self._problems = inspection.index, inspection, parts, problems
+            self.changed.emit()
 
     def _record(self, inspection: Inspection) -> None:
         """Write what the folder holds into the project: its classes and, at the first look, a fitting working size."""
@@ -159,7 +185,7 @@ class Pictures(QObject):
         self._document.edit(tr("Choose pictures"), edit, merge=CHOOSE_FOLDER)
         self._document.seal()
 
-    def _on_failed(self, task: BackgroundTask, error: Exception) -> None:
+    def _on_failed(self, task: BackgroundTask | None, error: Exception) -> None:
         if task is self._task:
             self._task, self.error = None, error
             self.changed.emit()
@@ -173,5 +199,5 @@ class Pictures(QObject):
         if (old.data.folder, old.data.reading) != (new.data.folder, new.data.reading):
             self.rescan()
         elif old.data != new.data and self.inspection is not None:
-            self._split(self.inspection)
+            self._consider(self.inspection)
             self.changed.emit()

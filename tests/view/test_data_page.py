@@ -99,6 +99,29 @@ def test_that_a_corrupt_file_is_left_out_named_and_shown(qtbot: QtBot, page: Dat
     assert page._picture_model.rowCount() == 13
 
 
+def test_that_a_picture_left_out_by_a_fix_goes_and_comes_back_with_undo(
+    qtbot: QtBot, page: DataPage, make_folder: MakeFolder
+) -> None:
+    folder = make_folder()
+    copy = folder / "pear" / "copy.png"
+    copy.write_bytes((folder / "apple" / "p0.png").read_bytes())
+    choose(qtbot, page, folder)
+    before = page.workspace.pictures.inspection
+    assert before is not None
+    assert sum(before.counts()) == 13
+    card = next(card for card in page.findChildren(FindingCard) if card.problem.code == "conflicting_labels")
+    page.workspace.document.apply_fix(card.problem.fixes[-1])
+    after = page.workspace.pictures.inspection
+    assert after is not None
+    assert sum(after.counts()) < 13 or after.relabelled.size
+    assert "conflicting_labels" not in {problem.code for problem in page.workspace.pictures.problems}
+    assert copy.is_file()
+    page.workspace.document.undo()
+    again = page.workspace.pictures.inspection
+    assert again is not None
+    assert sum(again.counts()) == 13
+
+
 def test_that_a_class_and_a_part_filter_the_grid(qtbot: QtBot, page: DataPage, make_folder: MakeFolder) -> None:
     choose(qtbot, page, make_folder())
     page.show_target("pear")
