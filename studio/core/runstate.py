@@ -33,7 +33,7 @@ from studio.core.series import Series
 
 @dataclass(frozen=True, slots=True)
 class MemoryCurves:
-    """Memory over time, in bytes; x is seconds since the run's first event. `latest` is the newest sample."""
+    """Memory over time, in bytes; x is `RunState.seconds` at each sample. `latest` is the newest sample."""
 
     resident: Series = field(default_factory=Series)
     native_live: Series = field(default_factory=Series)
@@ -86,6 +86,7 @@ class RunState:
     started: Started | None = None
     first_time: float | None = None
     last_time: float = 0.0
+    away_seconds: float = 0.0
     phase: Phase = "prepare"
     phase_done: int = 0
     phase_total: int | None = None
@@ -117,7 +118,7 @@ class RunState:
         state = self._timed(event)
         match event:
             case Started():
-                return state._after_start(event)
+                return state._after_start(event, self._away_before(event))
             case Progressed(phase=phase, done=done, total=total):
                 return replace(state, phase=phase, phase_done=done, phase_total=total)
             case Stepped():
@@ -155,12 +156,21 @@ class RunState:
         first = event.time if self.first_time is None and event.time else self.first_time
         return replace(self, first_time=first, last_time=max(self.last_time, event.time))
 
-    def _after_start(self, event: Started) -> RunState:
+    def _away_before(self, event: Started) -> float:
+        """Seconds in which nothing ran, where `event` goes on with a run of an earlier session."""
+        before = self.started
+        if before is None:
+            return 0.0
+        same_host = (before.pid, before.process_started) == (event.pid, event.process_started)
+        return 0.0 if same_host and self.ended is None else max(0.0, event.time - self.last_time)
+
+    def _after_start(self, event: Started, away: float) -> RunState:
         """A new start, or a resumption: what came after the checkpoint is done anew, so its curves are cut."""
         step = event.resumed_step
         return replace(
             self,
             started=event,
+            away_seconds=self.away_seconds + away,
             step=step,
             losses=self.losses.cut_after(step),
             accuracies=self.accuracies.cut_after(step),
@@ -199,8 +209,12 @@ class RunState:
 
     @property
     def seconds(self) -> float:
-        """From the first event to the newest."""
-        return self.last_time - self.first_time if self.first_time is not None else 0.0
+        """From the first event to the newest, without the time between a run's end and its resumption."""
+        return self.seconds_at(self.last_time)
+
+    def seconds_at(self, time: float) -> float:
+        """Where a moment of the present session (seconds since the epoch) lies in the run: the x of its curves."""
+        return time - self.first_time - self.away_seconds if self.first_time is not None else 0.0
 
     @property
     def is_running(self) -> bool:

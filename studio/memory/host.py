@@ -70,7 +70,7 @@ def _training_part(state: RunState, series: Series) -> tuple[Sequence[float], Se
     xs, values = series.since(0)
     if state.train_started is None or state.first_time is None:
         return (), ()
-    begin = state.train_started - state.first_time
+    begin = state.seconds_at(state.train_started)
     first = next((n for n, x in enumerate(xs) if x >= begin), len(xs))
     return xs[first:], values[first:]
 

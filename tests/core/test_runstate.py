@@ -106,3 +106,13 @@ def test_that_a_long_curve_is_shared_not_copied() -> None:
     assert len(series) == 1000
     assert series.since(998)[1].tolist() == [998.0, 999.0]
     assert len(series.cut_after(499)) == 500
+
+
+def test_that_the_days_before_a_resumption_are_no_part_of_the_run() -> None:
+    state = RunState().after(started()).after(steps(10, 10, 110.0)).after(MemorySampled(110.0, 10, 1, HostMemory(5)))
+    state = state.after(Ended(112.0, "stopped"))
+    state = state.after(started(resumed_step=10, time=100_000.0)).after(started(resumed_step=10, time=100_001.0))
+    state = state.after(steps(12, 2, 100_003.0)).after(MemorySampled(100_003.0, 12, 2, HostMemory(6)))
+    assert state.seconds == 15.0
+    assert [x for x, _ in state.memory.resident] == [10.0, 15.0]
+    assert state.seconds_at(100_002.0) == 14.0

@@ -259,7 +259,7 @@ class MemoryPage(Page):
             if isinstance(event, MemorySampled) and event.tensors and state.first_time is not None:
                 self._is_counting = False
                 self.moments.show_curves(state.memory)
-                self.moments.choose(event.time - state.first_time)
+                self.moments.choose(state.seconds_at(event.time))
                 return
 
     def _show_pins(self) -> None:
