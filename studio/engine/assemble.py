@@ -16,6 +16,7 @@ from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
 from studio.core.project import Project
+from studio.engine.augment import Augmenter, augmenter_of
 from studio.engine.batches import Batches, Normaliser
 from studio.engine.build import CannotBuild, GraphNet, build
 from studio.engine.checkpoint import Checkpoint, CheckpointWriter, Saved
@@ -36,6 +37,7 @@ class Run:
     net: GraphNet
     learner: Learner
     normaliser: Normaliser
+    augmenter: Augmenter
     training: Batches
     validation: Batches
     writer: CheckpointWriter
@@ -95,6 +97,7 @@ def _run(session: Session, project: Project, prepared: Prepared, writer: Checkpo
         net=net,
         learner=Learner(net, recipe, session.device),
         normaliser=Normaliser(preprocessing.mean, preprocessing.std, session.device),
+        augmenter=augmenter_of(project),
         training=batches(prepared.train, seed=recipe.seed, merge_single=merge_single),
         validation=batches(prepared.validation),
         writer=writer,

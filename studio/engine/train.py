@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import time
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -40,13 +41,23 @@ CHECKPOINT_SECONDS = 300.0
 WARM_STEPS = 2
 
 
-def run(run_folder: Path, cache_folder: Path, *, launcher: str, resume: bool = False) -> Outcome:
+def run(
+    run_folder: Path,
+    cache_folder: Path,
+    *,
+    launcher: str,
+    resume: bool = False,
+    host_stops: Callable[[], bool] = lambda: False,
+) -> Outcome:
     """Train what `run_folder/project.json` says, until it is done, stopped, or cannot go on.
 
-    Everything is told by events in the run folder; nothing is raised. With `resume` it goes on from the newest whole
-    checkpoint.
+    Everything is told by events in the run folder. With `resume` it goes on from the newest whole checkpoint. It stops
+    when a command in the run folder says so, or `host_stops`.
+
+    Raises:
+        OSError: the record of the run could not be written, or not to its end.
     """
-    with Session(run_folder, launcher, resume=resume) as session:
+    with Session(run_folder, launcher, resume=resume, host_stops=host_stops) as session:
         outcome: Outcome = "failed"
         reason = ""
         try:

@@ -198,7 +198,7 @@ def _project_or_none(run_folder: Path) -> Project | None:
 
 
 def settings_of(project: Project) -> FrozenMap[Value]:
-    """The project as a flat table: `data.*`, `preprocessing.*`, `augmentation.*`, `recipe.*`, `network.<block>[.<name>]`."""
+    """The project as a flat table: `recipe.*` and the other parts, and `network.<block id>[.<setting>]`."""
     flat: dict[str, Value] = {"data.folder": project.data.folder, "data.classes": project.class_count}
     for name in ("data", "preprocessing", "augmentation", "recipe"):
         part = getattr(project, name)
