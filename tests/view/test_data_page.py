@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QPushButton, QSpinBox
+from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from studio.core.project import Project
@@ -68,7 +68,7 @@ def test_that_a_folder_fills_classes_grid_and_split(qtbot: QtBot, page: DataPage
     assert project.data.classes == ("apple", "pear")
     assert (project.preprocessing.width, project.preprocessing.height) == (20, 20)
     assert page._class_model.rowCount() == 2
-    assert page._picture_model.rowCount() == 12
+    assert page._browser.model.rowCount() == 12
     split = page.workspace.pictures.split
     assert split is not None
     assert len(split.train) + len(split.validation) == 12
@@ -91,12 +91,12 @@ def test_that_a_corrupt_file_is_left_out_named_and_shown(qtbot: QtBot, page: Dat
     cards = page.findChildren(FindingCard)
     card = next(card for card in cards if "apple/broken.png" in card.problem.files)
     qtbot.mouseClick(card.findChild(QPushButton), Qt.MouseButton.LeftButton)
-    assert page._picture_model.rowCount() == 1
-    shown = page._picture_model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    assert page._browser.model.rowCount() == 1
+    shown = page._browser.model.index(0).data(Qt.ItemDataRole.ToolTipRole)
     assert "broken.png" in shown
     assert "left out" in shown
     qtbot.mouseClick(button(page, "data.show_all"), Qt.MouseButton.LeftButton)
-    assert page._picture_model.rowCount() == 13
+    assert page._browser.model.rowCount() == 13
 
 
 def test_that_a_picture_left_out_by_a_fix_goes_and_comes_back_with_undo(
@@ -125,7 +125,7 @@ def test_that_a_picture_left_out_by_a_fix_goes_and_comes_back_with_undo(
 def test_that_a_class_and_a_part_filter_the_grid(qtbot: QtBot, page: DataPage, make_folder: MakeFolder) -> None:
     choose(qtbot, page, make_folder())
     page.show_target("pear")
-    assert page._picture_model.rowCount() == 6
+    assert page._browser.model.rowCount() == 6
     part = page.findChild(QComboBox, "data.part")
     assert isinstance(part, QComboBox)
     part.setCurrentIndex(part.findData("validation"))
@@ -133,7 +133,7 @@ def test_that_a_class_and_a_part_filter_the_grid(qtbot: QtBot, page: DataPage, m
     assert split is not None
     assert index is not None
     pears = sum(int(index.pictures.labels[place]) == 1 for place in split.validation)
-    assert page._picture_model.rowCount() == pears
+    assert page._browser.model.rowCount() == pears
 
 
 def test_that_a_second_click_on_a_class_shows_all_again(qtbot: QtBot, page: DataPage, make_folder: MakeFolder) -> None:
@@ -141,9 +141,9 @@ def test_that_a_second_click_on_a_class_shows_all_again(qtbot: QtBot, page: Data
     table = page._classes
     place = table.visualRect(table.model().index(1, 0)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert page._picture_model.rowCount() == 6
+    assert page._browser.model.rowCount() == 6
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert page._picture_model.rowCount() == 12
+    assert page._browser.model.rowCount() == 12
 
 
 def test_that_one_class_is_an_error_with_a_sentence(qtbot: QtBot, page: DataPage, make_folder: MakeFolder) -> None:
@@ -208,6 +208,42 @@ def test_that_thumbnails_arrive_without_being_decoded_twice(
     folder = make_folder()
     choose(qtbot, page, folder)
     path = folder / "apple" / "p0.png"
-    qtbot.waitUntil(lambda: page._thumbnails.has(path), timeout=5000)
-    assert page._thumbnails.get(path) is not None
-    assert path not in page._thumbnails._waiting
+    qtbot.waitUntil(lambda: page._browser.thumbnails.has(path), timeout=5000)
+    assert page._browser.thumbnails.get(path) is not None
+    assert path not in page._browser.thumbnails._waiting
+
+
+def test_that_delete_leaves_a_picture_out_and_delete_again_takes_it_back(
+    qtbot: QtBot, page: DataPage, make_folder: MakeFolder
+) -> None:
+    folder = make_folder()
+    choose(qtbot, page, folder)
+    grid = page._browser.grid
+    grid.setFocus()
+    grid.setCurrentIndex(page._browser.model.index(2))
+    qtbot.keyClick(grid, Qt.Key.Key_Delete)
+    assert list(page.workspace.document.project.data.left_out) == ["apple/p2.png"]
+    inspection = page.workspace.pictures.inspection
+    assert inspection is not None
+    assert sum(inspection.counts()) == 11
+    assert "left out" in page._browser.model.index(2).data(Qt.ItemDataRole.ToolTipRole)
+    grid.setCurrentIndex(page._browser.model.index(2))
+    qtbot.keyClick(grid, Qt.Key.Key_Delete)
+    assert not page.workspace.document.project.data.left_out
+    assert (folder / "apple" / "p2.png").is_file()
+
+
+def test_that_a_picture_can_be_given_another_class(qtbot: QtBot, page: DataPage, make_folder: MakeFolder) -> None:
+    choose(qtbot, page, make_folder())
+    page._browser.grid.setCurrentIndex(page._browser.model.index(0))
+    menu = page._browser.menu()
+    classes = next(action.menu() for action in menu.actions() if action.menu() is not None)
+    assert isinstance(classes, QMenu)
+    next(action for action in classes.actions() if action.text() == "pear").trigger()
+    inspection = page.workspace.pictures.inspection
+    assert inspection is not None
+    assert inspection.counts() == (5, 7)
+    page.workspace.document.undo()
+    again = page.workspace.pictures.inspection
+    assert again is not None
+    assert again.counts() == (6, 6)

@@ -25,6 +25,7 @@ Places = NDArray[np.int64]
 PATH_ROLE = Qt.ItemDataRole.UserRole + 1
 LABEL_ROLE = Qt.ItemDataRole.UserRole + 2
 REFUSED_ROLE = Qt.ItemDataRole.UserRole + 3
+PLACE_ROLE = Qt.ItemDataRole.UserRole + 4
 _CELL_PX = QSize(THUMBNAIL_PX + 16, THUMBNAIL_PX + 38)
 
 
@@ -76,6 +77,8 @@ class PictureModel(QAbstractListModel):
                 return shown(self._index.classes[picture.label])
             case _ if role == REFUSED_ROLE:
                 return picture.path in self._refused
+            case _ if role == PLACE_ROLE:
+                return place
             case _ if role == PATH_ROLE:
                 return self._index.path(place)
         return None
@@ -148,7 +151,7 @@ class PictureGrid(QListView):
         self.setGridSize(_CELL_PX)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.verticalScrollBar().setSingleStep(_CELL_PX.height() // 3)
-        self.setSelectionMode(QListView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(tr("Pictures"))
         self.setObjectName("data.grid")
         theme().changed.connect(self.viewport().update)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.core.problem import Problem, Severity
+from studio.core.problem import Severity
 from studio.core.project import Project
 from studio.core.text import tr, trn
 from studio.dataset.labels import shown
@@ -29,12 +28,10 @@ from studio.dataset.layout import describe
 from studio.dataset.progress import Progress
 from studio.dataset.split import class_counts
 from studio.view.actions import Action
+from studio.view.data.browser import PictureBrowser
 from studio.view.data.classes import ClassModel, ClassRow, ClassTable
-from studio.view.data.grid import PATH_ROLE, PictureGrid, PictureModel
 from studio.view.data.side import SIDE_WIDTH_PX, SettingsColumn
-from studio.view.data.thumbnails import Thumbnails
 from studio.view.form import CalmCombo
-from studio.view.theme import theme
 from studio.view.workspace import Page, PageStatus, Workspace
 
 
@@ -45,8 +42,6 @@ class DataPage(Page):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self._file_filter: Problem | None = None
-        self._thumbnails = Thumbnails()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty_state())
         self._stack.addWidget(self._full_state())
@@ -88,9 +83,9 @@ class DataPage(Page):
         column.addWidget(self._progress_row())
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
-        split.addWidget(self._middle())
         self._side = SettingsColumn(self.workspace)
-        self._side.show_files.connect(self.show_files)
+        split.addWidget(self._middle())
+        self._side.show_files.connect(self._browser.show_files)
         split.addWidget(self._side)
         split.setStretchFactor(0, 1)
         split.setSizes([900, SIDE_WIDTH_PX])
@@ -154,56 +149,15 @@ class DataPage(Page):
         self._class_model = ClassModel()
         self._classes = ClassTable(self._class_model)
         self._classes.setMinimumHeight(110)
-        self._classes.chosen.connect(lambda _: self._refresh_grid())
         split.addWidget(self._classes)
-        lower = QWidget()
-        column = QVBoxLayout(lower)
-        column.setContentsMargins(0, 6, 0, 0)
-        column.addLayout(self._filter_row())
-        self._picture_model = PictureModel(self._thumbnails)
-        self._grid = PictureGrid(self._picture_model)
-        self._grid.selectionModel().currentChanged.connect(lambda *_: self._refresh_preview())
-        column.addWidget(self._grid, 1)
-        split.addWidget(lower)
+        self._browser = PictureBrowser(self.workspace)
+        self._browser.current_changed.connect(self._side.preview)
+        self._browser.cleared.connect(self._classes.clearSelection)
+        self._classes.chosen.connect(self._browser.show_class)
+        split.addWidget(self._browser)
         split.setStretchFactor(1, 1)
         split.setSizes([230, 500])
         return split
-
-    def _filter_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        self._part = CalmCombo()
-        self._part.setObjectName("data.part")
-        self._part.setAccessibleName(tr("Which pictures are shown"))
-        self._part.setToolTip(tr("Shows all pictures, or only those of one part of the split."))
-        for key, text in (
-            ("all", tr("All pictures")),
-            ("train", tr("Training")),
-            ("validation", tr("Validation")),
-            ("test", tr("Test")),
-            ("refused", tr("Left out")),
-        ):
-            self._part.addItem(text, key)
-        self._part.currentIndexChanged.connect(lambda _: self._refresh_grid())
-        self._legend = QLabel()
-        theme().changed.connect(self._show_legend)
-        self._show_legend()
-        self._filter_text = QLabel()
-        self._filter_text.setProperty("role", "muted")
-        self._clear_filter = QPushButton(tr("Show all"))
-        self._clear_filter.setProperty("role", "link")
-        self._clear_filter.setObjectName("data.show_all")
-        self._clear_filter.clicked.connect(self.show_all)
-        row.addWidget(self._part)
-        row.addWidget(self._filter_text, 1)
-        row.addWidget(self._clear_filter)
-        row.addWidget(self._legend)
-        return row
-
-    def _show_legend(self) -> None:
-        """What the two colours of the class bars stand for."""
-        names = (tr("Training"), tr("Validation"))
-        squares = [f'<span style="color:{theme().series(n).name()}">■</span> {name}' for n, name in enumerate(names)]
-        self._legend.setText("&nbsp;&nbsp;".join(squares))
 
     # What a person does
 
@@ -217,18 +171,6 @@ class DataPage(Page):
         dialog.fileSelected.connect(lambda chosen: self.workspace.pictures.choose(Path(chosen)))
         dialog.open()
 
-    def show_files(self, problem: Problem) -> None:
-        """Show only the files of a finding."""
-        self._file_filter = problem
-        self._refresh_grid()
-
-    def show_all(self) -> None:
-        """Take every filter back."""
-        self._file_filter = None
-        self._classes.clearSelection()
-        self._part.setCurrentIndex(0)
-        self._refresh_grid()
-
     def show_target(self, target: str) -> None:
         """Choose a class by name."""
         index = self.workspace.pictures.index
@@ -241,7 +183,7 @@ class DataPage(Page):
         return [
             Action("data.choose", tr("Choose a folder of pictures…"), self.ask_for_folder, "Ctrl+Shift+O", menu),
             Action("data.rescan", tr("Look again"), self.workspace.pictures.rescan, "", menu, has_folder),
-            Action("data.show_all", tr("Show all pictures"), self.show_all, "", menu, has_folder),
+            Action("data.show_all", tr("Show all pictures"), self._browser.show_all, "", menu, has_folder),
         ]
 
     def _has_folder(self) -> bool:
@@ -290,7 +232,7 @@ class DataPage(Page):
             self._refresh_header()
             self._side.refresh()
             self._refresh_classes()
-            self._refresh_grid()
+            self._browser.refresh()
         self.status_changed.emit()
 
     def _refresh_header(self) -> None:
@@ -350,45 +292,3 @@ class DataPage(Page):
             validation = class_counts(pictures.inspection, pictures.split.validation)
             rows = tuple(map(ClassRow, pictures.index.classes, counts, train, validation))
         self._class_model.show(rows)
-
-    def _shown_places(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        pictures = self.workspace.pictures
-        index, inspection, split = pictures.index, pictures.inspection, pictures.split
-        if index is None:
-            return np.zeros(0, np.int64)
-        part = self._part.currentData()
-        if part == "refused" and inspection is not None:
-            places = np.flatnonzero(~inspection.usable())
-        elif split is not None and part in ("train", "validation", "test"):
-            places = {"train": split.train, "validation": split.validation, "test": split.test}[part]
-        else:
-            places = np.arange(len(index.pictures))
-        row = self._classes.chosen_row()
-        if row >= 0:
-            places = places[index.pictures.labels[places] == row]
-        if self._file_filter is not None:
-            wanted = set(self._file_filter.files)
-            places = np.array([p for p in places if index.pictures.paths[p] in wanted], np.int64)
-        return places.astype(np.int64)
-
-    def _refresh_grid(self) -> None:
-        pictures = self.workspace.pictures
-        if pictures.index is None or pictures.is_busy:
-            self._thumbnails.forget()
-        if self._file_filter is not None and self._file_filter not in pictures.problems:
-            self._file_filter = None
-        places = self._shown_places()
-        refused = dict(pictures.inspection.refused.items()) if pictures.inspection is not None else {}
-        self._picture_model.show(pictures.index, places, refused)
-        is_filtered = (
-            self._file_filter is not None or self._classes.chosen_row() >= 0 or self._part.currentData() != "all"
-        )
-        self._clear_filter.setVisible(is_filtered)
-        self._filter_text.setText(trn(len(places), "{n} picture", "{n:,} pictures"))
-        if len(places) and not self._grid.currentIndex().isValid():
-            first = self._picture_model.index(0)
-            self._grid.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.SelectCurrent)
-        self._refresh_preview()
-
-    def _refresh_preview(self) -> None:
-        self._side.preview(self._grid.currentIndex().data(PATH_ROLE))
