@@ -59,6 +59,7 @@ class Emitter:
         self._backlog = bytearray(b"\n" if self._ends_torn() else b"")
         self._dropped = 0
         self._failing_since: float | None = None
+        self._refusal: OSError | None = None
         self._pack = _Pack()
         self._progress: Progressed | None = None
         self._is_over = False
@@ -146,13 +147,13 @@ class Emitter:
             if now - self._written_at >= BEAT_SECONDS:
                 self._write(Beat(self._clock()))
 
-    def close(self) -> bool:
-        """Write what is left and close; whether the file is whole."""
+    def close(self) -> OSError | None:
+        """Write what is left and close; what kept the file from being whole, else None."""
         with self._lock:
             self._flush_ordinary()
             self._drain()
             os.close(self._file)
-            return not self._backlog and not self._dropped
+            return self._refusal if self._backlog or self._dropped else None
 
     def _flush_ordinary(self, before: float | None = None) -> None:
         self._flush_progress()
@@ -212,8 +213,8 @@ class Emitter:
             while self._backlog:
                 written = os.write(self._file, self._backlog)
                 del self._backlog[:written]
-        except OSError:
-            self._failing_since = self._failing_since or self._clock()
+        except OSError as error:
+            self._failing_since, self._refusal = self._failing_since or self._clock(), error
             return
         if self._failing_since is not None:
             facts: FrozenMap[Value] = FrozenMap(

@@ -11,6 +11,8 @@ from studio.core.commands import Command, Stop, command_from_line
 
 # Twenty looks a second: a person feels no delay, and a step pays one clock reading.
 POLL_SECONDS = 0.05
+# A command takes some 50 bytes; what is far longer is none, and a file of garbage is passed over piece by piece.
+_LONGEST_BYTES = 64 * 1024
 
 
 class Inbox:
@@ -54,17 +56,22 @@ class Inbox:
             return
         with self._lock:
             self._polled_at = now
-            if self._size() > self._position:
+            size = self._size()
+            if size < self._position:
+                self._position = 0  # the file was deleted or begun anew: what is said from here on is new
+            if size > self._position:
                 self._read()
 
     def _read(self) -> None:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._position)
-                data = file.read()
+                data = file.read(_LONGEST_BYTES)
         except OSError:
             return
         whole = data.rfind(b"\n") + 1  # a line that is still being written is read when it is whole
+        if not whole and len(data) == _LONGEST_BYTES:
+            whole = len(data)
         self._position += whole
         for line in data[:whole].decode("utf-8", "replace").splitlines():
             command = command_from_line(line)

@@ -6,6 +6,7 @@ The first line out is `{"type": "ready", ...}`, or `{"type": "broken", ...}` whe
     {"id": 2, "do": "predict", "model": PATH, "paths": [...], "top": 5}        -> predictions
     {"id": 3, "do": "devices"}                                                 -> devices
     {"id": 4, "do": "proof"}                                                   -> proof
+    {"do": "stop"}                                                             the run in progress stops; no answer
     {"do": "quit"}
 
 Any request may carry "language", in which sentences are answered from then on. An answer carries the request's id; what
@@ -21,13 +22,17 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from studio.core.text import set_language, tr
 from studio.engine.allocator import keep_freed_memory
+
+# A request to classify 100,000 pictures fits.
+_LONGEST_REQUEST_BYTES = 32 * 1024**2
 
 if TYPE_CHECKING:
     from studio.engine.artefact import LoadedModel
@@ -98,6 +103,8 @@ class Engine:
             case "quit":
                 self.stop()
                 return False
+            case "stop":
+                self.stop()
             case "train":
                 self._guarded(asked, lambda: self._train(asked, request))
             case "predict":
@@ -231,12 +238,12 @@ def serve(requests: BinaryIO, answers: Answers) -> int:
 def _listen(requests: BinaryIO, engine: Engine, answers: Answers) -> None:
     engine.is_listening = True
     try:
-        for line in requests:
+        for line in _lines(requests):
             if not line.strip():
                 continue
             try:
                 request = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 request = None
             if not isinstance(request, dict):
                 answers.send("error", message=tr("A request must be one JSON object a line."))
@@ -246,13 +253,23 @@ def _listen(requests: BinaryIO, engine: Engine, answers: Answers) -> None:
         engine.is_listening = False
 
 
+def _lines(requests: BinaryIO) -> Iterator[bytes]:
+    """The lines of the input; of one that is far too long only the beginning, which is no request."""
+    while line := requests.readline(_LONGEST_REQUEST_BYTES):
+        rest = line
+        while len(rest) == _LONGEST_REQUEST_BYTES and not rest.endswith(b"\n"):
+            rest = requests.readline(_LONGEST_REQUEST_BYTES)
+        yield line
+
+
 class _Ended(Exception):
     """The system asked this process to end."""
 
 
 def _end_soon(engine: Engine) -> None:
     """SIGTERM: the run is stopped as a person would stop it, and the process ends when it has."""
-    engine.stop()
+    with suppress(OSError):  # a run folder that is gone must not keep this process
+        engine.stop()
     if engine.is_listening:
         raise _Ended
 

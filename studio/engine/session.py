@@ -45,12 +45,18 @@ _CPU = torch.device("cpu")
 
 
 class Session:
-    """Opened for one run; from `started` until it is closed, a heartbeat says that the host lives."""
+    """Opened for one run; from `started` until it is closed, a heartbeat says that the host lives.
 
-    def __init__(self, run_folder: Path, launcher: str, *, resume: bool) -> None:
+    A Stop comes by the commands file or, where that cannot be written, from the host by `host_stops`.
+    """
+
+    def __init__(
+        self, run_folder: Path, launcher: str, *, resume: bool, host_stops: Callable[[], bool] = lambda: False
+    ) -> None:
         self.run_folder, self.launcher = run_folder, launcher
         self.emitter = Emitter(run_folder / EVENTS)
         self.inbox = Inbox(run_folder / COMMANDS, skip_old=resume)
+        self._host_stops = host_stops
         self.device = _CPU
         self.sampler = Sampler(self.emitter, GpuProbe(_CPU))
         self.place = Place()
@@ -72,7 +78,9 @@ class Session:
     ) -> None:
         self._heartbeat.stop()
         self._gpu.close()
-        self.emitter.close()
+        refused = self.emitter.close()
+        if refused is not None and error is None:
+            raise refused
 
     def _sample(self) -> None:
         self.sampler.tick()
@@ -186,7 +194,7 @@ class Session:
     # What the run hears.
 
     def stop_asked(self) -> bool:
-        return self.inbox.stop_asked
+        return self._host_stops() or self.inbox.stop_asked
 
     def obey(self, save_checkpoint: Callable[[], None]) -> float:
         """Do what was asked, at a step border; returns the seconds spent waiting in a pause.
@@ -213,6 +221,8 @@ class Session:
                         save_checkpoint()
                     case TakeSnapshot():
                         self.sampler.want_census()
+            if self._host_stops():
+                raise Stopped
             if paused_at is None:
                 return waited
             time.sleep(POLL_SECONDS)

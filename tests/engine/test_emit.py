@@ -194,7 +194,7 @@ def test_that_a_full_disk_delays_the_record_and_is_told(tmp_path: Path, monkeypa
     clock.now += 30
     full[0] = False
     emitter.emit(Beat(3.0))
-    assert emitter.close()
+    assert emitter.close() is None
     written = events(tmp_path / "e.jsonl")
     told = written[2]
     assert [event.time for event in written if isinstance(event, Beat)] == [1.0, 2.0, 3.0]
@@ -235,3 +235,14 @@ def test_that_the_heartbeat_calls_and_is_joined() -> None:
     assert after >= 2
     assert not heartbeat._thread.is_alive()
     Heartbeat().stop()
+
+
+def test_that_a_record_that_is_not_whole_at_its_end_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    emitter = Emitter(tmp_path / "e.jsonl", Clock(), Clock())
+    monkeypatch.setattr(os, "write", full)
+    emitter.emit(Beat(1.0))
+    refused = emitter.close()
+    assert refused is not None and refused.errno == errno.ENOSPC

@@ -33,6 +33,23 @@ def test_that_commands_come_once_in_order(tmp_path: Path) -> None:
     assert inbox.take() == [SaveCheckpoint(3.0)]
 
 
+def test_that_a_command_is_heard_in_a_file_that_was_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    write(path, command_to_line(Pause(1.0)) * 3 + "\n")
+    inbox = Inbox(path, skip_old=True, clock=Clock())
+    path.unlink()
+    assert inbox.take() == []
+    write(path, command_to_line(Stop(2.0)) + "\n")
+    assert inbox.stop_asked
+
+
+def test_that_a_command_is_heard_behind_a_line_of_garbage_without_end(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    write(path, "x" * 300_000 + "\n" + command_to_line(Stop(1.0)) + "\n")
+    inbox = Inbox(path, skip_old=False, clock=Clock())
+    assert any(inbox.stop_asked for _ in range(10))
+
+
 def test_that_a_command_given_before_the_run_looked_is_heard_in_a_fresh_run_only(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     write(path, command_to_line(Stop(1.0)) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -19,7 +20,7 @@ from tests.engine.making import CLASSES, events_of, make_project, make_run, only
 
 pytest.importorskip("torch")
 
-from studio.engine.process import Answers, Engine
+from studio.engine.process import Answers, Engine, _listen
 from studio.engine.train import run
 
 pytestmark = pytest.mark.torch
@@ -182,6 +183,24 @@ def test_that_wrong_requests_get_an_answer() -> None:
     answers = reader.close()
     assert [(answer["type"], answer["id"]) for answer in answers] == [("error", n) for n in (1, 2, 3, 4)]
     assert "run" in answers[2]["message"] and "model" in answers[3]["message"]
+
+
+def test_that_garbage_in_the_input_gets_answers_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.engine.process._LONGEST_REQUEST_BYTES", 2000)
+    reader = Reader()
+    lines = [
+        b"[" * 1500,
+        b"\xff\xfe",
+        b"{" + b"x" * 9000 + b"}",
+        b"null",
+        b"",
+        b'{"id": 7, "do": ["dance"]}',
+        b'{"id": 8}',
+    ]
+    _listen(io.BytesIO(b"\n".join(lines)), reader.engine, reader.engine._answers)
+    answers = reader.close()
+    assert [answer["type"] for answer in answers] == ["error"] * 6
+    assert [answer.get("id") for answer in answers] == [None] * 4 + [7, 8]
 
 
 def test_that_the_loaded_model_is_kept_until_its_files_change(

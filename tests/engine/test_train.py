@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import threading
 import time
@@ -311,6 +313,28 @@ def test_that_the_worker_thread_runs_it_and_can_be_stopped(tmp_path: Path, pictu
     assert not handle.is_alive()
     assert handle.outcome == "stopped"
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("lantern")]
+
+
+def test_that_a_run_stops_while_its_disk_takes_nothing_and_tells_its_handle(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=100_000))
+    handle = start_training(folder, cache, "thread")
+    deadline = time.monotonic() + 30
+    while not only(events_of(folder), Stepped) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    write = os.write
+
+    def full(file: int, data: bytes) -> int:
+        if threading.current_thread().name.startswith("lantern"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", full)
+    handle.stop()
+    handle.join(30)
+    assert not handle.is_alive()
+    assert handle.error is not None and handle.error.errno == errno.ENOSPC
 
 
 def test_that_a_run_folder_that_cannot_be_written_is_an_error_of_the_handle(tmp_path: Path, cache: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 _lock = threading.Lock()
+_told = threading.Event()
 
 
 def say(**message: Any) -> None:
@@ -36,7 +37,9 @@ def train(order: dict[str, Any], behaviour: str) -> None:
         sys.stderr.write("Fatal: the heap is corrupt\n")
         sys.stderr.flush()
         os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
-    if behaviour != "hasty":
+    if behaviour == "hears":
+        _told.wait()
+    elif behaviour != "hasty":
         while behaviour == "deaf" or not stop_asked(run):
             time.sleep(0.01)
     line(run, type="Ended", outcome="stopped" if behaviour != "hasty" else "finished", resumed=order["resume"])
@@ -62,6 +65,8 @@ def answer(order: dict[str, Any], behaviour: str) -> bool:
             say(id=order["id"], type="devices", items=[{"name": "cpu"}])
         case "proof":
             say(id=order["id"], type="proof", cudnn=None, devices=[{"kind": "cpu", "ok": True}])
+        case "stop":
+            _told.set()
         case "quit":
             return False
     return True

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -201,15 +201,24 @@ def test_that_the_process_launcher_shares_the_engine_that_it_is_given(
 class FakeHost:
     """Stands for the engine's thread."""
 
-    stopped = threading.Event()
+    error: OSError | None = None
 
     def __init__(self, run_folder: Path, cache_folder: Path, *, launcher: str, resume: bool) -> None:
         assert launcher == "thread"
         self._folder = run_folder
+        self._is_to_stop = threading.Event()
+
+    def stop(self) -> None:
+        self._is_to_stop.set()
 
     def join(self) -> None:
-        while "Stop" not in commands_file(self._folder).read_text():
-            time.sleep(0.01)
+        assert self._is_to_stop.wait(WAIT_SECONDS)
+
+
+class HostOnFullDisk(FakeHost):
+    def join(self) -> None:
+        super().join()
+        self.error = OSError(errno.ENOSPC, "No space left on device")
 
 
 def broken_host(*_arguments: Any, **_more: Any) -> None:
@@ -220,6 +229,27 @@ def test_that_a_run_in_this_program_stops_when_it_is_asked_to(run_folder: Path, 
     handle = ThreadLauncher(tmp_path, f"{__name__}:FakeHost").start(run_folder)
     assert not handle.wait(0.1)
     handle.stop()
+    assert handle.wait(WAIT_SECONDS)
+    assert handle.problem is None
+    assert '"Stop"' in commands_file(run_folder).read_text()
+
+
+def test_that_a_run_stops_and_says_so_while_its_folder_takes_no_word(run_folder: Path, tmp_path: Path) -> None:
+    commands_file(run_folder).unlink()
+    commands_file(run_folder).mkdir()
+    handle = ThreadLauncher(tmp_path, f"{__name__}:HostOnFullDisk").start(run_folder)
+    handle.stop()
+    assert handle.wait(WAIT_SECONDS)
+    assert handle.problem is not None
+    assert handle.problem.code == "record_not_written"
+    assert "No space left on device" in problem_message(handle.problem)
+
+
+def test_that_the_engine_is_told_to_stop_while_its_folder_takes_no_word(engine: MakeEngine, run_folder: Path) -> None:
+    commands_file(run_folder).unlink()
+    commands_file(run_folder).mkdir()
+    handle = engine("hears").train(run_folder)
+    handle.stop(grace_seconds=WAIT_SECONDS)
     assert handle.wait(WAIT_SECONDS)
     assert handle.problem is None
 

@@ -64,6 +64,10 @@ class Child:
                 return
         on_answer(self.problem or Problem("engine_gone", facts=FrozenMap({"detail": "", "exit": ""})))
 
+    def tell(self, body: Mapping[str, Any]) -> None:
+        """Send a request that has no answer."""
+        self._outbox.put(json.dumps(dict(body)).encode() + b"\n")
+
     def end(self, is_hard: bool) -> None:
         """Terminate, or kill. The pid is not reaped before the reader thread says so, so it cannot be another's."""
         with suppress(OSError):

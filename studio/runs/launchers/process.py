@@ -180,6 +180,8 @@ class ProcessRun:
     def stop(self, grace_seconds: float = 2.0) -> None:
         if self._escalation is None and self.is_alive():
             self._escalation = Escalation(self._run_folder, grace_seconds, self._end)
+            if self._child is not None:
+                self._child.tell({"do": "stop"})  # a full disk takes no commands
 
     def kill(self) -> None:
         if self.is_alive():

@@ -26,6 +26,7 @@ class ThreadRun:
         self._engine = engine
         self._escalation: Escalation | None = None
         self._problem: Problem | None = None
+        self._training: Any = None
         # Importing torch takes seconds: off the caller's thread.
         self._thread = threading.Thread(target=self._work, name="run-host")
         self._thread.start()
@@ -41,7 +42,11 @@ class ThreadRun:
     def _work(self) -> None:
         try:
             start: Any = resolve(self._engine)
-            start(self._run_folder, self._cache_folder, launcher="thread", resume=self._resume).join()
+            training = start(self._run_folder, self._cache_folder, launcher="thread", resume=self._resume)
+            self._training = training
+            training.join()
+            if training.error is not None:
+                self._problem = unwritten(self._run_folder, training.error)
         except Exception as error:  # noqa: BLE001 - a broken torch raises anything at import
             missing = isinstance(error, ModuleNotFoundError) and error.name == "torch"
             facts = FrozenMap({"detail": str(error), "exit": "", "trace": traceback.format_exc()})
@@ -61,10 +66,18 @@ class ThreadRun:
     def poll(self) -> bool:
         if self.is_alive() and self._escalation is not None:
             self._escalation.step()
+            if self._training is not None:
+                self._training.stop()  # by word of mouth: a full disk takes no commands
         return self.is_alive()
 
     def wait(self, timeout_seconds: float) -> bool:
         return wait_for(lambda: not self.poll(), timeout_seconds)
+
+
+def unwritten(run_folder: Path, error: OSError) -> Problem:
+    """The run's record could not be written, so that its events cannot tell what became of it."""
+    facts = FrozenMap({"folder": str(run_folder), "reason": error.strerror or str(error)})
+    return Problem("record_not_written", place=str(run_folder), facts=facts)
 
 
 class ThreadLauncher:
