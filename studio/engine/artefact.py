@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import secrets
 import shutil
@@ -29,13 +30,12 @@ from studio.core.files import sync_file, sync_folder
 from studio.core.project import Data, Network, Preprocessing, Project
 from studio.core.text import problem_message, tr
 from studio.engine.build import CannotBuild, GraphNet, build_on_meta
-from studio.engine.members import LARGEST_TEXT_BYTES, Members, ModelUnreadable, open_members
+from studio.engine.members import LARGEST_TEXT_BYTES, NETWORK, Members, ModelUnreadable, open_members
 
 FORMAT = "lantern-model"
 VERSION = 1
-WEIGHTS, NETWORK, PREPROCESSING, LABELS, ABOUT = (
+WEIGHTS, PREPROCESSING, LABELS, ABOUT = (
     "weights.safetensors",
-    "network.json",
     "preprocessing.json",
     "labels.txt",
     "model.json",
@@ -96,7 +96,11 @@ def save_model(
         if folder.exists():
             old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.old")
             folder.rename(old)
-            temporary.rename(folder)
+            try:
+                temporary.rename(folder)
+            except OSError:
+                old.rename(folder)
+                raise
             shutil.rmtree(old, ignore_errors=True)
         else:
             temporary.rename(folder)
@@ -240,7 +244,9 @@ def _values(
             tr("{name} has a value that cannot be used. {reason}", name=members.name(member), reason=error)
         ) from None
     channels = preprocessing.channel_count
-    if len(preprocessing.mean) != channels or len(preprocessing.std) != channels or not all(preprocessing.std):
+    mean, std = preprocessing.mean, preprocessing.std
+    is_usable = all(map(math.isfinite, (*mean, *std))) and all(std)
+    if len(mean) != channels or len(std) != channels or not is_usable:
         raise ModelUnreadable(
             tr("{name} needs a mean, and a std other than 0, for each channel.", name=members.name(PREPROCESSING))
         )

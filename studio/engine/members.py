@@ -13,6 +13,7 @@ from typing import Protocol
 
 from studio.core.text import tr
 
+NETWORK = "network.json"
 LARGEST_TEXT_BYTES = 16 * 1024**2
 # Weights hardly compress; something that swells a hundredfold and is large was made to exhaust memory.
 _SUSPICIOUS_RATIO = 100
@@ -64,11 +65,11 @@ class _Folder:
 class _Zip:
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self._path, self._archive = path, archive
-        # Files of the zipped folder itself, or of its content: `model/labels.txt` or `labels.txt`.
-        infos = [info for info in archive.infolist() if not info.is_dir()]
-        tops = {info.filename.rpartition("/")[0] for info in infos}
-        self._prefix = f"{tops.pop()}/" if len(tops) == 1 and "" not in tops else ""
-        self._infos = {info.filename: info for info in infos}
+        self._infos = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+        # Files of the zipped folder itself, or of its content: `model/labels.txt` or `labels.txt`; beside them a zip
+        # may hold what the system that made it adds (`__MACOSX/model/._labels.txt`).
+        folders = [name.removesuffix(NETWORK) for name in self._infos if f"/{name}".endswith(f"/{NETWORK}")]
+        self._prefix = min(folders, key=lambda folder: folder.count("/"), default="")
 
     def has(self, member: str) -> bool:
         return self._prefix + member in self._infos

@@ -20,7 +20,7 @@ from studio.core.project import Block, Network, Preprocessing
 from studio.dataset.loading import load_working
 from studio.engine.artefact import load_model, save_model
 from studio.engine.batches import Normaliser
-from studio.engine.build import build
+from studio.engine.build import build_on_meta
 from studio.engine.device import available_devices, device_text, free_bytes, total_bytes
 
 _SIDE_PX = 16
@@ -104,7 +104,11 @@ class _Chain:
     def __init__(self, device: torch.device, folder: Path) -> None:
         self._device, self._folder = device, folder
         self._preprocessing = Preprocessing(height=_SIDE_PX, width=_SIDE_PX, mean=(0.5,) * 3, std=(0.25,) * 3)
-        self._net = build(_NETWORK, self._preprocessing.shape, 2, seed=0)
+        self._net = build_on_meta(_NETWORK, self._preprocessing.shape, 2).to_empty(device="cpu")
+        # Not drawn: the random generator may be in the middle of a run.
+        with torch.no_grad():
+            for parameter in self._net.parameters():
+                parameter.copy_(torch.linspace(-0.1, 0.1, parameter.numel()).view_as(parameter))
         self._pixels = np.zeros(0, np.uint8)
         self._input = self._logits = torch.empty(0)
 

@@ -44,7 +44,10 @@ def model_folder(run_folder: Path) -> Path:
 
 def is_run(path: Path) -> bool:
     """Whether `path` is a run folder, of this or an earlier session, whatever became of it."""
-    return (path / PROJECT).is_file() and ((path / COMMANDS).is_file() or events_file(path).is_file())
+    try:
+        return (path / PROJECT).is_file() and ((path / COMMANDS).is_file() or events_file(path).is_file())
+    except OSError:  # forbidden, or too long for a path
+        return False
 
 
 def has_model(run_folder: Path) -> bool:

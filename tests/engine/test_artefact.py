@@ -103,6 +103,43 @@ def test_that_a_failed_save_leaves_the_old_model(tmp_path: Path, monkeypatch: py
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+def test_that_the_old_model_stays_where_the_new_one_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path / "model", labels=("a", "b"))
+    rename = Path.rename
+
+    def held(self: Path, target: Path) -> Path:
+        if self.name.endswith(".tmp"):
+            raise PermissionError(13, "Another program holds it")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", held)
+    with pytest.raises(PermissionError):
+        saved(tmp_path / "model", labels=("c", "d"))
+    assert load_model(tmp_path / "model").labels == ("a", "b")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_that_what_other_systems_add_to_a_zip_does_no_harm(tmp_path: Path) -> None:
+    saved(tmp_path / "model")
+    path = zipped(tmp_path / "model", tmp_path / "finder.zip", "flowers/model/")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("__MACOSX/flowers/model/._network.json", b"\0")
+        archive.writestr("flowers/.DS_Store", b"\0")
+    assert load_model(path).labels == LABELS
+
+
+@pytest.mark.parametrize("std", ["nan", "inf", 0])
+def test_that_a_spread_nobody_can_divide_by_is_refused(tmp_path: Path, std: object) -> None:
+    saved(tmp_path / "model")
+    (tmp_path / "model" / "model.json").unlink()
+    path = tmp_path / "model" / "preprocessing.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "std": [std]}))
+    with pytest.raises(ModelUnreadable, match=r"preprocessing\.json"):
+        load_model(tmp_path / "model")
+
+
 def test_that_labels_may_be_edited_by_hand_and_model_json_may_be_missing(tmp_path: Path) -> None:
     saved(tmp_path / "model")
     (tmp_path / "model" / "labels.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\nthree\r\nfour")

@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 import torch
 
 from studio.engine.failure import Place, asked_bytes, bytes_text, explain, is_out_of_memory
+from studio.engine.proof import prove
 from studio.engine.threads import computing_with, threads_for
 
 pytestmark = pytest.mark.torch
@@ -76,6 +77,12 @@ def test_that_small_steps_are_computed_with_one_thread_and_the_number_is_given_b
     with computing_with(3):
         assert torch.get_num_threads() == 3
     assert torch.get_num_threads() == before
+
+
+def test_that_a_proof_does_not_disturb_the_dice_of_a_run() -> None:
+    before = torch.get_rng_state()
+    assert prove()["devices"][-1]["ok"] is True
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_that_only_every_eighth_step_is_measured_and_waited_for() -> None:

@@ -56,6 +56,10 @@ def test_that_a_run_is_found_by_path_by_part_and_by_name(tmp_path: Path) -> None
     assert find_run("no such run", tmp_path) is None
 
 
+def test_that_a_name_too_long_for_any_disk_is_no_run(tmp_path: Path) -> None:
+    assert find_run("r" * 5000, tmp_path) is None
+
+
 def test_that_an_ordinary_folder_is_no_run(tmp_path: Path) -> None:
     assert not is_run(tmp_path)
     assert not is_run(tmp_path / "absent")

@@ -297,6 +297,19 @@ def test_that_a_thread_of_another_program_is_asked_and_not_ended(run_folder: Pat
     assert '"Stop"' in commands_file(run_folder).read_text()
 
 
+def test_that_a_record_that_only_names_a_number_ends_no_process(run_folder: Path) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        handle = AttachedRun(run_folder, started(pid=child.pid, process_started=0.0))
+        handle.stop(grace_seconds=0.0)
+        handle.kill()
+        assert not handle.wait(0.8)
+        assert child.poll() is None
+    finally:
+        child.kill()
+        child.wait()
+
+
 def test_that_a_process_left_by_another_program_is_ended(run_folder: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:

@@ -34,13 +34,22 @@ class AttachedRun:
         return process_is_alive(self._started.pid, self._started.process_started)
 
     def stop(self, grace_seconds: float = 2.0) -> None:
-        # A host that is another program's thread is only asked: ending it would end that whole program.
-        end = self._end if self._started.launcher == "process" else None
+        end = self._end if self._may_end else None
         if self._escalation is None:
             self._escalation = Escalation(self._run_folder, grace_seconds, end)
 
+    @property
+    def _may_end(self) -> bool:
+        """Whether the process may be ended from here, or only asked.
+
+        A host that is another program's thread would take that whole program along; and a record without its process's
+        creation time (written by hand, brought along from elsewhere) proves nothing about the process of that number.
+        """
+        started = self._started
+        return started.launcher == "process" and started.process_started > 0 and started.pid != os.getpid()
+
     def kill(self) -> None:
-        if self._started.launcher == "process":
+        if self._may_end:
             self._end(True)
         else:
             self.stop()
