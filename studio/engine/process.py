@@ -24,7 +24,6 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -268,8 +267,7 @@ class _Ended(Exception):
 
 def _end_soon(engine: Engine) -> None:
     """SIGTERM: the run is stopped as a person would stop it, and the process ends when it has."""
-    with suppress(OSError):  # a run folder that is gone must not keep this process
-        engine.stop()
+    engine.stop()
     if engine.is_listening:
         raise _Ended
 
