@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from studio.advice.doctor import Check, doctor, worst
 from studio.cli.console import GOOD, TROUBLE, err, out, print_json, safe
 from studio.core.fields import Value
 from studio.core.files import Folders
 from studio.core.frozen import FrozenMap
-from studio.core.problem import Problem
 from studio.core.text import tr
+from studio.runs.answers import torch_facts
 from studio.runs.launchers.process import EngineProcess
 
 _SIGNS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "error": "[red]✗[/]", "unknown": "[dim]?[/]"}
@@ -43,26 +40,4 @@ def _torch_facts(folders: Folders) -> FrozenMap[Value]:
         answer = engine.proof().result()
     finally:
         engine.close()
-    if isinstance(answer, Problem):
-        detail = str(answer.facts.get("trace") or answer.facts.get("detail") or "")
-        return FrozenMap({"torch_imports": False, "torch_import_error": detail.strip()[-500:]})
-    return facts_of(answer)
-
-
-def facts_of(proof: Mapping[str, Any]) -> FrozenMap[Value]:
-    """The engine's proof in the names that the doctor knows (`studio.advice.machine.TORCH_FACTS`)."""
-    architectures = proof.get("cuda_architectures") or []
-    facts: dict[str, Value] = {
-        "torch_imports": True,
-        "cuda_available": bool(proof.get("cuda_available")),
-        "arch_list": " ".join(str(name) for name in architectures),
-        "cudnn_version": proof.get("cudnn"),
-        "torch_threads": proof.get("threads"),
-    }
-    for device in proof.get("devices", []):
-        verdict = "ok" if device.get("ok") else f"{device.get('stopped_at')}: {device.get('message')}"
-        name = f"proof_{device.get('kind')}"
-        # Of several cards the first that fails is told.
-        if facts.get(name) in {None, "ok"}:
-            facts[name] = verdict
-    return FrozenMap({name: value for name, value in facts.items() if value is not None})
+    return torch_facts(answer)

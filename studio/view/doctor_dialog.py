@@ -22,13 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from studio.advice.doctor import Check, Verdict, doctor
-from studio.advice.hint import Facts
-from studio.advice.machine import TORCH_FACTS
-from studio.core.fields import Value
-from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
-from studio.core.text import problem_message, tr
+from studio.core.text import tr
 from studio.dataset.progress import IsCancelled, ReportProgress
+from studio.runs.answers import torch_facts
 from studio.view.background import BackgroundTask
 from studio.view.badges import StatusBadge
 from studio.view.workspace import PageStatus, Workspace
@@ -98,7 +95,7 @@ class DoctorDialog(QDialog):
 
     def _measure(self, answer: Mapping[str, Any] | Problem) -> None:
         folders = self._workspace.folders
-        facts = _torch_facts(answer)
+        facts = torch_facts(answer)
 
         def work(report: ReportProgress, is_cancelled: IsCancelled) -> tuple[Check, ...]:
             return doctor((folders.runs, folders.cache, folders.data), facts)
@@ -120,7 +117,7 @@ class DoctorDialog(QDialog):
         grid.setColumnStretch(2, 1)
         for row, check in enumerate(checks):
             grid.addWidget(StatusBadge(_status(check.verdict)), row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(_line(check.id.replace("_", " "), "muted"), row, 1, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(_line(check_label(check.id), "muted"), row, 1, Qt.AlignmentFlag.AlignTop)
             words = QVBoxLayout()
             words.setSpacing(2)
             words.addWidget(_line(check.value, ""))
@@ -135,11 +132,28 @@ class DoctorDialog(QDialog):
         QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
 
 
-def _torch_facts(answer: Mapping[str, Any] | Problem) -> Facts:
-    """What the engine said, or that torch does not work there."""
-    if isinstance(answer, Problem):
-        return FrozenMap[Value]({"torch_imports": False, "torch_import_error": problem_message(answer)})
-    return FrozenMap[Value]({name: answer[name] for name in TORCH_FACTS if name in answer})
+def check_label(id: str) -> str:
+    """What a check is about, for people; the id itself where it is a name."""
+    labels = {
+        "os": tr("System"),
+        "torch-import": tr("Loading torch"),
+        "nvidia-packages": tr("NVIDIA packages"),
+        "nvidia-driver": tr("NVIDIA driver"),
+        "nvidia-cards": tr("Graphics cards"),
+        "cuda": tr("GPU in torch"),
+        "memory": tr("Memory"),
+        "shm": tr("Shared memory"),
+        "open-files": tr("Open files"),
+        "cpu": tr("Processor"),
+        "display": tr("Display"),
+        "qt-libraries": tr("Qt's libraries"),
+        "library-path": tr("Library path"),
+        "cuda-visible-devices": tr("Chosen GPUs"),
+    }
+    for start, label in (("disk", tr("Disk")), ("gpu", tr("GPU")), ("proof-", tr("Training on {device}"))):
+        if id.startswith(start):
+            return label.replace("{device}", id.removeprefix(start).upper())
+    return labels.get(id, id)
 
 
 def _status(verdict: Verdict) -> PageStatus:

@@ -71,7 +71,6 @@ class CommandPalette(QFrame):
         self._before = self.window().focusWidget()
         self.input.clear()
         self._fill()
-        self._place()
         self.show()
         self.raise_()
         self.input.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -86,7 +85,7 @@ class CommandPalette(QFrame):
         window = self._over
         width = min(_WIDTH_PX, window.width() - 80)
         row = self.list.sizeHintForRow(0) if self.list.count() else 36
-        height = self.input.sizeHint().height() + row * _ROWS + 44
+        height = self.input.sizeHint().height() + row * min(self.list.count(), _ROWS) + 44
         self.setGeometry((window.width() - width) // 2, _TOP_PX, width, min(height, window.height() - 2 * _TOP_PX))
 
     def _fill(self) -> None:
@@ -115,6 +114,7 @@ class CommandPalette(QFrame):
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(item)
         self.list.setCurrentRow(0)
+        self._place()
 
     def _run(self, item: QListWidgetItem | None) -> None:
         action = item.data(Qt.ItemDataRole.UserRole) if item is not None else None

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 from studio.core.edits import RemoveBlock, SetPart
 from studio.core.project import Network
 from studio.core.settings import Settings
+from studio.core.text import tr
 from studio.dataset.sample import unpack_sample
 from studio.view.crash import BugDialog
 from studio.view.doctor_dialog import DoctorDialog
@@ -116,7 +117,7 @@ def trouble(driver: Driver, camera: Camera) -> None:
 def windows(driver: Driver, camera: Camera) -> None:
     shell = driver.shell
     shell.palette.pop_up()
-    shell.palette.input.setText("op")
+    shell.palette.input.setText(tr("Open a project")[:2])
     camera.take("palette")
     shell.palette.put_away()
     opened: list[tuple[str, Callable[[], None]]] = [

@@ -113,7 +113,7 @@ class FakeEngine:
         self.questions: list[tuple[Any, ...]] = []
         self.answers: dict[str, Any] = {
             "devices": {"type": "devices", "devices": [{"name": "cpu", "label": "CPU"}]},
-            "proof": {"type": "proof", "torch_imports": True, "proof_cpu": "ok"},
+            "proof": {"type": "proof", "threads": 2, "devices": [{"kind": "cpu", "ok": True}]},
             "predict": None,
         }
 

@@ -56,6 +56,7 @@ def test_that_the_doctor_judges_with_the_engine_s_facts(qtbot: QtBot, shell: She
     assert isinstance(dialog, DoctorDialog)
     qtbot.waitUntil(lambda: bool(dialog.checks), timeout=10_000)
     assert ("proof",) in engine.questions
+    assert [check.verdict for check in dialog.checks if check.id == "proof-cpu"] == ["ok"]
     assert not dialog.bar.isVisible() and dialog.again.isEnabled()
     qtbot.mouseClick(dialog.copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text().count("\n") == len(dialog.checks)
