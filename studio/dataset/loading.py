@@ -39,6 +39,7 @@ from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import Preprocessing
+from studio.dataset import jpeg
 from studio.dataset.formats import DECODED, HEAD_BYTES, foreign_format, picture_format
 from studio.dataset.labels import shown
 from studio.dataset.progress import IsCancelled, never
@@ -124,7 +125,7 @@ def load_here(path: Path, background: str = "white") -> Loaded:
 
 def _loaded(image: Image.Image, path: Path, background: str, content_hash: bytes) -> Loaded:
     mode, kind = image.mode, image.format or ""
-    rgb, turned = _decoded(image, path, background)
+    rgb, turned = _decoded(image, path, background, fast=True)
     return Loaded(rgb, mode, kind, turned, content_hash)
 
 
@@ -286,10 +287,14 @@ def _identified(content: BinaryIO, path: Path) -> Image.Image:
     return image
 
 
-def _decoded(image: Image.Image, path: Path, background: str) -> tuple[Pixels, bool]:
-    """The pixels of an opened picture, which is closed, and whether metadata turned it."""
+def _decoded(image: Image.Image, path: Path, background: str, *, fast: bool = False) -> tuple[Pixels, bool]:
+    """The pixels of an opened picture, which is closed, and whether metadata turned it. `fast` is for whole JPEGs."""
     with image:
         try:
+            pixels = jpeg.decoded(image) if fast else None
+            if pixels is not None:
+                turn = _turn(image)
+                return (pixels, False) if turn is None else (np.array(Image.fromarray(pixels).transpose(turn)), True)
             image.load()
             upright, turned = _upright(image)
             return _rgb(upright, BACKGROUNDS[background]), turned
@@ -324,12 +329,17 @@ def _quiet() -> None:
 
 def _upright(image: Image.Image) -> tuple[Image.Image, bool]:
     """The picture turned as its metadata say, and whether that changed it."""
+    turn = _turn(image)
+    return (image, False) if turn is None else (image.transpose(turn), True)
+
+
+def _turn(image: Image.Image) -> Image.Transpose | None:
+    """What the metadata say has to be done to the picture."""
     try:
         orientation = image.getexif().get(_ORIENTATION, 1)
     except Exception:  # noqa: BLE001  # EXIF is parsed by as many rules as there are cameras
-        return image, False
-    turn = _TURNS.get(orientation) if isinstance(orientation, int) else None
-    return (image, False) if turn is None else (image.transpose(turn), True)
+        return None
+    return _TURNS.get(orientation) if isinstance(orientation, int) else None
 
 
 def _rgb(image: Image.Image, background: int) -> Pixels:
