@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from studio.core.codec import to_plain
 from studio.core.problem import Problem, Severity
+from studio.core.quantities import share_text
 from studio.core.text import fix_label, problem_message, problem_repair, problem_why, tr
 
 GOOD, TROUBLE, WRONG_USE = 0, 1, 2
@@ -133,29 +135,48 @@ def command_name() -> str:
 def short_path(path: Path) -> str:
     """`path` relative to the current folder where it lies in it."""
     try:
-        return str(path.relative_to(Path.cwd()))
+        short = str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):
         return str(path)
+    return f"./{short}" if short.startswith("-") else short  # else it would be read as an option
 
 
 def quoted(text: str) -> str:
-    """`text` as one word of a command line."""
-    plain = all(letter.isalnum() or letter in "-_./:\\+=,@" for letter in text)
-    return text if plain and text else '"' + text.replace('"', '\\"') + '"'
+    """`text` as one word of a command line, in which nothing is expanded or run when it is pasted."""
+    if sys.platform == "win32":
+        plain = all(letter.isalnum() or letter in "-_./:\\+=,@" for letter in text)
+        return text if plain and text else '"' + text.replace('"', '\\"') + '"'
+    if text.isprintable():
+        return shlex.quote(text)
+    # Line breaks, escapes and bytes that are no text cannot be pasted as they are; this is what bash and zsh read.
+    ansi = {"\\": "\\\\", "'": "\\'"}
+    letters = (ansi.get(one) or (one if one.isprintable() else _octal(one)) for one in text)
+    return f"$'{''.join(letters)}'"
+
+
+def _octal(letter: str) -> str:
+    """The bytes of `letter` as a shell's `$'...'` takes them."""
+    errors = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", errors))
 
 
 def percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
+    return "-" if share is None else share_text(share)
 
 
 def seconds_text(seconds: float) -> str:
     """`42 s`, `3 min 05 s`, `2 h 10 min`."""
-    whole = max(0, round(seconds))
+    whole = max(0, round(seconds)) if math.isfinite(seconds) else 0
     if whole < 60:
         return tr("{s} s", s=whole)
     if whole < 3600:
         return tr("{m} min {s} s", m=whole // 60, s=f"{whole % 60:02}")
     return tr("{h} h {m} min", h=whole // 3600, m=f"{whole % 3600 // 60:02}")
+
+
+def rounded(value: float, digits: int) -> float:
+    """`value` for a document; what is not a number is 0."""
+    return round(value, digits) if math.isfinite(value) else 0.0
 
 
 def finite(value: float | None) -> float | None:

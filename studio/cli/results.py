@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timezone
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from studio.cli.console import (
     percent,
     print_json,
     printable,
+    rounded,
     safe,
     seconds_text,
     trouble,
@@ -47,7 +48,7 @@ _SHOWN_SETTINGS = 6
 def predict(model: str, paths: Sequence[Path], top: int, folders: Folders, runs: Path | None, *, as_json: bool) -> int:
     """The likeliest labels of each picture; a picture that cannot be read is refused by name and counts as trouble."""
     found = _model_at(model, runs or folders.runs)
-    pictures = list(_pictures(paths))
+    pictures = list(pictures_in(paths))
     if not pictures:
         raise wrong_use(tr("There is no picture in {paths}.", paths=", ".join(str(path) for path in paths)))
     predictions = _predicted(found, pictures, top, folders)
@@ -77,7 +78,7 @@ def _model_at(text: str, runs_root: Path) -> Path:
     return path.absolute()
 
 
-def _pictures(paths: Sequence[Path]) -> Iterator[Path]:
+def pictures_in(paths: Iterable[Path]) -> Iterator[Path]:
     """The named files as they are, and the pictures in named folders in natural order."""
     for path in paths:
         if not path.is_dir():
@@ -222,8 +223,8 @@ def _run_document(summary: RunSummary) -> dict[str, object]:
         "outcome": summary.outcome,
         "best_validation_accuracy": finite(summary.best_validation_accuracy),
         "started": _time_text(summary.started, "%Y-%m-%dT%H:%M:%SZ", UTC),
-        "seconds": round(summary.seconds, 3),
-        "images_per_second": round(summary.images_per_second, 1),
+        "seconds": rounded(summary.seconds, 3),
+        "images_per_second": rounded(summary.images_per_second, 1),
         "epochs_done": summary.epochs_done,
         "epochs": summary.epochs,
         "device": summary.device,
@@ -239,7 +240,12 @@ def _run_document(summary: RunSummary) -> dict[str, object]:
 
 
 def _time_text(seconds: float | None, form: str, zone: timezone | None = None) -> str | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, zone).strftime(form)
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, zone).strftime(form)
+    except (ValueError, OverflowError, OSError):  # a record with a time that is in no calendar
+        return None
 
 
 def _print_runs(summaries: Sequence[RunSummary]) -> None:

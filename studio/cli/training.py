@@ -27,6 +27,7 @@ from studio.cli.console import (
     problem_document,
     problem_text,
     quoted,
+    rounded,
     safe,
     seconds_text,
     short_path,
@@ -36,6 +37,7 @@ from studio.cli.console import (
 from studio.cli.hints import print_hints
 from studio.cli.narrator import LineTeller, Narrator, Teller
 from studio.cli.projects import index_of, network_of, project_at, proposed_project
+from studio.cli.results import pictures_in
 from studio.core.check import check
 from studio.core.events import Ended
 from studio.core.files import Folders
@@ -83,6 +85,15 @@ class Outcome:
 
 def train(order: TrainOrder, folders: Folders) -> int:
     """Train, and return the exit code."""
+    try:
+        return _trained(order, folders)
+    except Trouble as error:
+        if order.as_json and error.code == TROUBLE:  # the stream ends with its summary, also where no run began
+            print_json({**_summary(None), "reason": error.sentence}, is_line=True)
+        raise
+
+
+def _trained(order: TrainOrder, folders: Folders) -> int:
     if order.launcher not in LAUNCHERS:
         names = ", ".join(LAUNCHERS)
         raise wrong_use(tr("There is no launcher {name}. Possible are: {names}.", name=order.launcher, names=names))
@@ -168,7 +179,7 @@ def _host(order: TrainOrder, folders: Folders, run_folder: Path, project: Projec
     teller: Teller = LineTeller(err()) if order.as_json else Narrator(out())
     state = RunState()
     before = Follower(run_folder, is_host_alive=lambda _started: True)
-    while events := before.poll(_READ_BYTES):
+    while (events := before.poll(_READ_BYTES)) or before.is_behind:
         for event in events:
             state = state.after(event)
     launcher = LAUNCHERS[order.launcher].make(folders.cache)
@@ -237,8 +248,8 @@ def _summary(outcome: Outcome | None) -> dict[str, object]:
     return {
         "outcome": ended.outcome if ended else "died" if started else "failed",
         "best_validation_accuracy": finite(best if best is not None else state.best_validation_accuracy),
-        "seconds": round(ended.seconds if ended and ended.seconds else state.seconds, 3),
-        "images_per_second": round((ended.images_per_second if ended else 0.0) or state.images_per_second, 1),
+        "seconds": rounded(ended.seconds if ended and ended.seconds else state.seconds, 3),
+        "images_per_second": rounded((ended.images_per_second if ended else 0.0) or state.images_per_second, 1),
         "peak_bytes": ended.peak_bytes if ended else None,
         "forecast_bytes": started.forecast_bytes if started else None,
         "run": str(outcome.run_folder) if outcome else None,
@@ -322,11 +333,6 @@ def _try_picture(order: TrainOrder, folders: Folders, project: Project) -> str:
     """A picture for the proposed command: one that the sample brings to try, else one of the project's own."""
     places = [folders.data / "sample" / "try_these"] if order.sample else []
     places.append(Path(project.data.folder))
-    for place in places:
-        picture = next((path for path in sorted(place.rglob("*")) if path.suffix.lower() in _PICTURES), None)
-        if picture is not None:
-            return quoted(short_path(picture))
-    return "PICTURE"
-
-
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
+    # The first one only: going through all of a large set takes minutes.
+    picture = next(pictures_in(place for place in places if place.is_dir()), None)
+    return "PICTURE" if picture is None else quoted(short_path(picture))

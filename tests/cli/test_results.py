@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,15 @@ def test_that_runs_are_listed_with_the_promised_keys(studio: Studio, run: Path, 
     told = studio("runs")
     assert run.name in told.out
     assert "finished" in told.out
+
+
+def test_that_a_record_of_absurd_times_is_listed(studio: Studio, home: Path) -> None:
+    last = replace(ended(), seconds=math.nan, images_per_second=math.inf)
+    make_run(home / "runs", [started(time=2.5e11), last])
+    result = studio("runs", "--json")
+    assert result.code == 0
+    assert (result.document[0]["seconds"], result.document[0]["images_per_second"]) == (0.0, 0.0)
+    assert studio("runs").code == 0
 
 
 def test_that_no_runs_are_no_trouble(studio: Studio) -> None:

@@ -163,6 +163,17 @@ def test_that_what_cannot_be_resumed_is_said(studio: Studio, story: Tell, pictur
     assert "--set" in both.err
 
 
+def test_that_a_folder_that_cannot_be_trained_on_still_ends_the_stream_with_its_summary(
+    studio: Studio, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    result = studio("train", tmp_path / "nothing", "--json")
+    assert result.code == 1
+    assert result.lines[-1]["outcome"] == "failed"
+    assert result.lines[-1]["run"] is None
+    assert result.lines[-1]["reason"] in result.err.replace("\n", " ")
+
+
 def test_that_train_wants_exactly_one_thing_to_train(studio: Studio, pictures: Path) -> None:
     assert studio("train").code == 2
     assert studio("train", pictures, "--sample").code == 2
