@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from studio.core.quantities import size_text
@@ -35,7 +35,7 @@ class Strip(QFrame):
         self.setProperty("role", "strip")
         self.setObjectName("strip")
         self.setAccessibleName(tr("State"))
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(14, 6, 10, 6)
         row.setSpacing(10)
         self.badge = StatusBadge()
@@ -47,6 +47,8 @@ class Strip(QFrame):
         self.host = Gauge("strip.host", tr("Memory"), 0)
         self.card = Gauge("strip.card", tr("GPU"), 1, tr("No GPU"))
         self.hints = self._make_hint_button()
+        self._by_need: list[QWidget] = [self.bar, self.card.words, self.host.words, self.speed, self.loss]
+        self._wanted: dict[QWidget, bool] = dict.fromkeys(self._by_need, True)
         row.addWidget(self.badge)
         row.addWidget(self.sentence, 1)
         for widget in (self.bar, self.loss, self.speed, self.host, self.card, self.hints):
@@ -109,18 +111,40 @@ class Strip(QFrame):
         else:
             self._show(PageStatus.NOTHING, tr("Nothing runs"), None)
         loss = state.losses.last
-        self.loss.setVisible(loss is not None)
+        self._wanted[self.loss] = loss is not None
         self.loss.setText(tr("Loss {loss}", loss=f"{loss:.4g}" if loss is not None else ""))
-        self.speed.setVisible(state.is_running and state.images_per_second > 0)
+        self._wanted[self.speed] = state.is_running and state.images_per_second > 0
         self.speed.setText(tr("{n:,.0f} images/s", n=state.images_per_second))
+        self._give_way()
 
     def _show(self, status: PageStatus, words: str, share: float | None) -> None:
         self.badge.show_status(status)
         self.sentence.setText(words)
-        self.bar.setVisible(status is PageStatus.BUSY)
+        self._wanted[self.bar] = status is PageStatus.BUSY
         self.bar.setRange(0, 0 if share is None else _BAR_STEPS)
         if share is not None:
             self.bar.setValue(round(share * _BAR_STEPS))
+
+    def _give_way(self) -> None:
+        """Leave out what does not fit, the least needed first: a sentence cut short says nothing."""
+        row = self._row
+        shown = [widget for widget, is_wanted in self._wanted.items() if is_wanted]
+        fixed = (self.badge, self.hints, self.host.curve, self.card.curve)
+        margins = row.contentsMargins()
+        room = self.width() - margins.left() - margins.right()
+        room -= sum(widget.sizeHint().width() + 2 * row.spacing() for widget in fixed)
+        room -= self.sentence.fontMetrics().horizontalAdvance(self.sentence.text())
+        room -= sum(widget.sizeHint().width() + row.spacing() for widget in shown)
+        for widget in self._by_need:
+            is_shown = widget in shown
+            if is_shown and room < 0:
+                room += widget.sizeHint().width() + row.spacing()
+                is_shown = False
+            widget.setVisible(is_shown)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._give_way()
 
     def show_machine(self, host: Usage, card: Usage | None) -> None:
         self.host.show_usage(host)

@@ -29,7 +29,7 @@ from studio.view.recovery import RecoveryCopy
 from studio.view.theme import theme
 from studio.view.workspace import SettingsHolder
 
-_WIDTH_PX = 860
+_WIDTH_EMS = 57  # grows with the text, so that the buttons keep their words
 _SIGN_PX = 64
 _ICON_PX = 28
 
@@ -58,7 +58,7 @@ class Welcome(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget()
-        inner.setMaximumWidth(_WIDTH_PX)
+        inner.setMaximumWidth(_WIDTH_EMS * self.fontMetrics().height())
         inner.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         column = QVBoxLayout(inner)
         column.setContentsMargins(24, 24, 24, 24)

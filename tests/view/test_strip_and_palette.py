@@ -142,3 +142,18 @@ def test_that_the_arrows_walk_the_palette_from_end_to_end(qtbot: QtBot, shell: S
     for _ in range(palette.list.count() + 2):
         qtbot.keyClick(palette.input, Qt.Key.Key_Down)
     assert palette.list.currentRow() == palette.list.count() - 1
+
+
+def test_that_the_sentence_comes_before_what_else_the_strip_shows(
+    qtbot: QtBot, shell: Shell, launchers: dict[str, FakeLauncher]
+) -> None:
+    strip = shell.strip
+    shell.workspace.training.start(Project("digits"), "process")
+    now = time.time()
+    launchers["process"].handles[0].say(started(time=now), Stepped(now, 5, 1, (0.25,) * 5, (0.9,) * 5, 1e-3, 481.4))
+    qtbot.waitUntil(lambda: "step 5 of 20" in strip.sentence.text())
+    strip.show_machine(Usage(1024**3, 16 * 1024**3), None)
+    strip.resize(1400, 48)
+    assert strip.bar.isVisible() and strip.host.words.isVisible() and strip.loss.isVisible()
+    strip.resize(640, 48)
+    assert not strip.bar.isVisible() and not strip.host.words.isVisible() and strip.host.curve.isVisible()
