@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import assert_never
+from typing import BinaryIO, assert_never
 
 from rich.console import Console
 
@@ -22,8 +23,11 @@ from studio.core.text import tr
 from studio.runs.folder import is_run, project_file
 from studio.runs.follow import replay
 
-# Logs are read from their end, where the error is; this much is searched in a second or two.
+# Of logs the end is searched, where the error is; this much takes a second or two.
 _LONGEST_BYTES = 64 * 1024 * 1024
+# Something that is still not at its end by then never comes to one (/dev/zero, `yes`).
+_ENDLESS_BYTES = 1024 * 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
 
 
 def print_hints(console: Console, hints: Sequence[Hint], project: Project | None = None) -> None:
@@ -132,10 +136,24 @@ def _text_of(source: str) -> str:
     if source == "-":
         if sys.stdin.isatty():
             err().print(safe(tr("Paste the error, then press Ctrl+D.")))
-        return sys.stdin.buffer.read(_LONGEST_BYTES).decode("utf-8", "replace")
+        return _end_of(sys.stdin.buffer)
     try:
         with Path(source).open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - _LONGEST_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError as error:
-        raise wrong_use(tr("{path} cannot be read: {reason}.", path=source, reason=error.strerror)) from None
+            if file.seekable():
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST_BYTES))
+            return _end_of(file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise wrong_use(tr("{path} cannot be read: {reason}.", path=source, reason=reason)) from None
+
+
+def _end_of(file: BinaryIO) -> str:
+    """The last part of what comes, read in bounded memory; a stream without end is cut off."""
+    kept = bytearray()
+    total = 0
+    while total < _ENDLESS_BYTES and (chunk := file.read(_CHUNK_BYTES)):
+        total += len(chunk)
+        kept += chunk
+        if len(kept) > 2 * _LONGEST_BYTES:
+            del kept[:-_LONGEST_BYTES]
+    return kept[-_LONGEST_BYTES:].decode("utf-8", "replace")

@@ -19,6 +19,7 @@ from studio.cli.console import (
     out,
     print_json,
     print_problems,
+    printable,
     problem_document,
     problem_text,
     quoted,
@@ -30,6 +31,7 @@ from studio.core.files import safe_name
 from studio.core.forecast import Forecast, Forecasts
 from studio.core.problem import Problem, Severity
 from studio.core.project import PROJECT_SUFFIX, Data, Network, Project, ProjectUnreadable, load_project, save_project
+from studio.core.quantities import size_text
 from studio.core.templates import find_template, templates
 from studio.core.text import tr
 from studio.dataset.index import Index
@@ -38,7 +40,6 @@ from studio.dataset.inspection import Inspection
 from studio.dataset.progress import Progress as Reached
 from studio.dataset.scan import scan
 from studio.dataset.suggest import suggest_preprocessing
-from studio.memory.sizes import bytes_text
 from studio.runs.folder import PROJECT, is_run
 
 
@@ -106,7 +107,12 @@ def project_at(path: Path) -> Project:
     folder = project.data.folder
     if not folder or Path(folder).is_absolute():
         return project
-    data = dataclasses.replace(project.data, folder=str((file.absolute().parent / folder).resolve()))
+    try:
+        absolute = str((file.absolute().parent / folder).resolve())
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise wrong_use(tr("{path} cannot be read: {reason}.", path=printable(folder), reason=reason)) from None
+    data = dataclasses.replace(project.data, folder=absolute)
     return dataclasses.replace(project, data=data)
 
 
@@ -184,7 +190,7 @@ def _print_report(report: Report) -> None:
         table.add_column(title, justify="right")
     for block in report.blocks:
         shape = "?" if block.output_shape is None else " x ".join(map(str, block.output_shape))
-        counts = (f"{block.parameters:,}", f"{block.multiply_adds:,}", bytes_text(block.activation_bytes))
+        counts = (f"{block.parameters:,}", f"{block.multiply_adds:,}", size_text(block.activation_bytes))
         table.add_row(safe(block.id), safe(block.kind), shape, *counts)
     console.print(table)
     console.print(tr("{count} parameters.", count=f"{report.parameters:,}"))
@@ -194,5 +200,5 @@ def _print_report(report: Report) -> None:
 
 
 def _forecast_text(forecast: Forecast) -> str:
-    parts = ", ".join(f"{name} {bytes_text(size)}" for name, size in dataclasses.asdict(forecast).items() if size)
-    return tr("Training needs about {total}: {parts}.", total=bytes_text(forecast.total), parts=parts)
+    parts = ", ".join(f"{name} {size_text(size)}" for name, size in dataclasses.asdict(forecast).items() if size)
+    return tr("Training needs about {total}: {parts}.", total=size_text(forecast.total), parts=parts)

@@ -34,12 +34,14 @@ def limits_in_words(spec: Field) -> str:
     if spec.kind == "choice":
         return "one of " + ", ".join(choice.value for choice in spec.choices)
     name = {"int": "a whole number", "float": "a number", "bool": "true or false", "text": "text"}[spec.kind]
-    match spec.minimum, spec.maximum:
-        case None, None:
-            return name
-        case low, None:
-            return f"{name} of at least {low:g}"
-        case None, high:
-            return f"{name} of at most {high:g}"
-        case low, high:
-            return f"{name} from {low:g} to {high:g}"
+    low, high = spec.minimum, spec.maximum
+    if low is not None and high is not None:
+        return f"{name} from {_limit_text(spec, low)} to {_limit_text(spec, high)}"
+    if low is not None:
+        return f"{name} of at least {_limit_text(spec, low)}"
+    return name if high is None else f"{name} of at most {_limit_text(spec, high)}"
+
+
+def _limit_text(spec: Field, limit: float) -> str:
+    # `g` would round 2,147,483,647 up to a number that is refused.
+    return str(int(limit)) if spec.kind == "int" else f"{limit:g}"
