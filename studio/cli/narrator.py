@@ -31,9 +31,9 @@ from studio.core.events import (
     Warned,
     event_to_line,
 )
+from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.text import tr
-from studio.memory.sizes import bytes_text
 
 
 class Teller(Protocol):
@@ -214,8 +214,8 @@ def _memory_text(state: RunState) -> str:
     if latest is None:
         return ""
     if latest.gpu is not None:
-        return tr("GPU memory {size}", size=bytes_text(latest.gpu.allocated_bytes))
-    return tr("memory {size}", size=bytes_text(latest.host.resident_bytes))
+        return tr("GPU memory {size}", size=size_text(latest.gpu.allocated_bytes))
+    return tr("memory {size}", size=size_text(latest.host.resident_bytes))
 
 
 def _detail(state: RunState) -> str:

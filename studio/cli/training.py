@@ -43,11 +43,11 @@ from studio.core.events import Ended
 from studio.core.files import Folders
 from studio.core.problem import Problem
 from studio.core.project import Project
+from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.text import problem_message, tr
 from studio.dataset.sample import unpack_sample
 from studio.memory.forecast import forecast_check
-from studio.memory.sizes import bytes_text
 from studio.runs.catalogue import resume_project
 from studio.runs.folder import RunsUnwritable, create_run, find_run, has_checkpoint, has_model, is_run, model_folder
 from studio.runs.follow import Follower
@@ -317,7 +317,7 @@ def _closing_lines(order: TrainOrder, folders: Folders, outcome: Outcome) -> Ite
     if forecast is not None:
         yield tr("Peak memory: {sentence}", sentence=forecast.sentence)
     elif ended is not None and ended.peak_bytes:
-        yield tr("Peak memory {size}.", size=bytes_text(ended.peak_bytes))
+        yield tr("Peak memory {size}.", size=size_text(ended.peak_bytes))
     yield tr("The run:   {path}", path=outcome.run_folder)
     if has_model(outcome.run_folder):
         model = model_folder(outcome.run_folder)

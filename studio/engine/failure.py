@@ -12,6 +12,7 @@ from studio.core.events import Phase
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
+from studio.core.quantities import size_text
 from studio.engine.device import free_bytes, total_bytes
 
 _UNITS = {"bytes": 1, "kib": 1024, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4}
@@ -84,14 +85,8 @@ def explain(error: Exception, place: Place, device: torch.device) -> Explained:
 
 
 def _in_words(asked: int | None, free: int | None) -> dict[str, Value]:
-    return {"asked": bytes_text(asked), "free": bytes_text(free)}
+    return {"asked": _size(asked), "free": _size(free)}
 
 
-def bytes_text(count: int | None) -> str:
-    """`512 MiB`; "?" where it is not known."""
-    if count is None:
-        return "?"
-    for unit, size in (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}" if count < 1000 * size else f"{count / size:.0f} {unit}"
-    return f"{count} B"
+def _size(count: int | None) -> str:
+    return "?" if count is None else size_text(count)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.text import tr
-from studio.memory.sizes import bytes_text
 
 # What a forecast must reach: a tenth of error in the median case.
 _GOOD_SHARE = 0.10
@@ -33,7 +33,7 @@ def forecast_check(state: RunState) -> ForecastCheck | None:
 
 
 def _sentence(predicted: int, actual: int, error: float) -> str:
-    facts = {"predicted": bytes_text(predicted), "actual": bytes_text(actual), "percent": round(abs(error) * 100)}
+    facts = {"predicted": size_text(predicted), "actual": size_text(actual), "percent": round(abs(error) * 100)}
     if abs(error) <= _GOOD_SHARE:
         return tr("Forecast {predicted}, measured {actual}: within {percent}%.", **facts)
     if error > 0:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, assert_never, cast
 
 from studio.core.events import Role
+from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.series import Series
 from studio.core.text import tr
 from studio.memory.growth import Growth, judge
-from studio.memory.sizes import bytes_text
 from studio.memory.timeline import role_label
 
 HostKind = Literal["too_short", "level", "settling", "kept", "growing"]
@@ -119,8 +119,8 @@ def _evidence(state: RunState, resident: Growth, live: Growth) -> tuple[str, ...
                 tr(
                     "Live tensors ({role}): from {first} to {last}.",
                     role=role_label(cast(Role, role)),
-                    first=bytes_text(first),
-                    last=bytes_text(last),
+                    first=size_text(first),
+                    last=size_text(last),
                 )
             )
     return tuple(lines)
@@ -130,8 +130,8 @@ def _rise_text(what: str, growth: Growth) -> str:
     return tr(
         "{what}: lowest points from {first} to {last} over {count} windows.",
         what=what,
-        first=bytes_text(growth.windows[0][1]),
-        last=bytes_text(growth.windows[-1][1]),
+        first=size_text(growth.windows[0][1]),
+        last=size_text(growth.windows[-1][1]),
         count=len(growth.windows),
     )
 

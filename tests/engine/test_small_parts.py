@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from studio.engine.failure import Place, asked_bytes, bytes_text, explain, is_out_of_memory
+from studio.engine.failure import Place, asked_bytes, explain, is_out_of_memory
 from studio.engine.proof import prove
 from studio.engine.threads import computing_with, threads_for
 
@@ -154,11 +154,3 @@ def test_that_an_explained_error_keeps_no_frames() -> None:
         assert error.__traceback__ is None
     assert found.problem is None
     assert "in fail" in found.trace
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(None, "?"), (12, "12 B"), (512 * 1024**2, "512 MiB"), (1536, "1.5 KiB"), (1010 << 20, "1010 MiB")],
-)
-def test_that_bytes_are_said_in_their_unit(count: int | None, text: str) -> None:
-    assert bytes_text(count) == text

@@ -17,7 +17,6 @@ from studio.core.runstate import RunState
 from studio.core.series import Series
 from studio.memory.forecast import forecast_check
 from studio.memory.host import HostVerdict, host_verdict, seconds_per_step
-from studio.memory.sizes import bytes_text
 from studio.memory.timeline import ROLES, difference, role_explanation, role_label, timeline
 from tests.memory.curves import EPOCH, MIB, STEPS, Curve, creeping_allocator, leak, level, sawtooth, warm_up
 
@@ -141,12 +140,3 @@ def test_that_nothing_is_compared_where_a_figure_is_missing() -> None:
         for event in events:
             state = state.after(event)
         assert forecast_check(state) is None
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "0.98 KiB"), (1536 * 1024, "1.50 MiB"), (10 * MIB, "10.0 MiB"),
-     (512 * MIB, "512 MiB"), (-2048, "-2.00 KiB"), (1024**5, "1024 TiB")],
-)  # fmt: skip
-def test_that_bytes_are_read_easily(count: int, text: str) -> None:
-    assert bytes_text(count) == text
