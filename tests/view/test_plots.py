@@ -143,6 +143,8 @@ def test_that_ticks_are_round_in_their_unit() -> None:
     assert ticks(0, 600 * MIB, 6, "bytes") == [n * 100 * MIB for n in range(7)]
     assert ticks(0, 1.5 * 1024 * MIB, 3, "bytes")[1] in (512 * MIB, 500 * MIB, 1024 * MIB)
     assert ticks(0, 600, 6, "seconds") == [0, 120, 240, 360, 480, 600]
+    assert ticks(0, 2, 5, "whole") == [0, 1, 2]
+    assert ticks(0, 10, 6, "whole") == [0, 2, 4, 6, 8, 10]
     assert ticks(0, 0, 5, "number") == []
     assert round_up_bytes(580 * MIB) == 600 * MIB
 

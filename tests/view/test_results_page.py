@@ -58,6 +58,35 @@ def test_that_runs_are_listed_newest_first_and_the_newest_is_chosen(make_page: M
     assert page.status() is PageStatus.READY
 
 
+def test_that_a_first_run_that_goes_on_is_no_reason_to_warn(
+    qtbot: QtBot, make_page: MakePage, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    page = make_page()
+    workspace.training.start(Project("pets"), "process")
+    qtbot.waitUntil(lambda: page.run_model.rowCount() == 1)
+    assert page.status() is PageStatus.BUSY
+    handle = launchers["process"].handles[0]
+    handle.say(started(), Ended(time.time(), "stopped"))
+    handle.end()
+    with qtbot.waitSignal(page.status_changed):
+        workspace.training.poll()
+    settle(qtbot, page)
+    assert page.status() is PageStatus.WARNING
+
+
+def test_that_a_date_has_room_as_soon_as_it_is_known(qtbot: QtBot, make_page: MakePage, workspace: Workspace) -> None:
+    run = create_run(Project("pets"), workspace.folders.runs)
+    page = make_page()
+    assert column(page, "started") == ["–"]
+    say(run, started(), Ended(time.time(), "stopped"))
+    page.show_target(str(run))
+    qtbot.waitUntil(lambda: column(page, "started") != ["–"])
+    assert page.table.columnWidth(0) >= page.table.sizeHintForColumn(0)
+    page.table.setColumnWidth(0, 60)
+    page.table.show_runs(page._list.runs, everything=False)
+    assert page.table.columnWidth(0) == 60
+
+
 def test_that_only_settings_that_differ_get_a_column_until_all_are_asked_for(
     qtbot: QtBot, make_page: MakePage, workspace: Workspace
 ) -> None:

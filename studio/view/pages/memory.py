@@ -80,7 +80,7 @@ class MemoryPage(Page):
         self.python = _time_plot(
             tr("Python objects"),
             [Curve("blocks", tr("Python objects"), 4)],
-            AxisSpec("number", lambda value: f"{value:,.0f}", least=1000.0),
+            AxisSpec("whole", lambda value: f"{value:,.0f}", least=1000.0),
             tr("How many objects Python keeps. A count and not bytes, so it has its own axis; it should level off."),
         )
         # The reserved memory lies behind the allocated one: what stands out of it is what the allocator keeps.

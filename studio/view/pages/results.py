@@ -161,7 +161,10 @@ class ResultsPage(Page):
     def status(self) -> PageStatus:
         if not self._list.runs:
             return PageStatus.NOTHING
-        return PageStatus.READY if self._list.newest_with_model() is not None else PageStatus.WARNING
+        if self._list.newest_with_model() is not None:
+            return PageStatus.READY
+        is_going = self.workspace.training.is_active or any(run.outcome == "running" for run in self._list.runs)
+        return PageStatus.BUSY if is_going else PageStatus.WARNING
 
     def status_text(self) -> str:
         return self._subtitle.text() if self._list.runs else tr("No run yet.")

@@ -47,6 +47,8 @@ class LegendEntry(QWidget):
         self._has_name = has_name
         self.name = QLabel(curve.label)
         set_role(self.name, "muted")
+        # The last letter may reach past its advance.
+        self.name.setContentsMargins(0, 0, 2, 0)
         self.setToolTip(curve.label)
         self.value = QLabel("")
         self.value.setTextFormat(Qt.TextFormat.PlainText)

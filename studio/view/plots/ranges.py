@@ -1,4 +1,4 @@
-"""Ranges that grow in steps, and round ticks for counts, bytes and durations."""
+"""Ranges that grow in steps, and round ticks for numbers, counts, bytes and durations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Literal, assert_never
 
-Unit = Literal["number", "bytes", "seconds"]
+Unit = Literal["number", "whole", "bytes", "seconds"]
 
 _DECIMAL = (1.0, 2.0, 5.0)
 # One tick more than asked for is better than half of them.
@@ -65,6 +65,8 @@ def tick_step(span: float, most: int, unit: Unit) -> float:
     match unit:
         case "number":
             return _decimal_step(least)
+        case "whole":
+            return max(1.0, _decimal_step(least))
         case "bytes":
             scale = 1024.0 ** max(0, math.floor(math.log(least, 1024))) if least >= 1 else 1.0
             step = _decimal_step(least / scale)

@@ -108,7 +108,7 @@ class RunCurves(QWidget):
         curves = self._curves()
         for curve in curves:
             self._legend.addWidget(_entry(curve))
-        epochs = AxisSpec("number", lambda value: f"{value:,.0f}", least=1.0)
+        epochs = AxisSpec("whole", lambda value: f"{value:,.0f}", least=1.0)
         is_single = len(self._runs) == 1
         self.accuracy = CurvePlot(
             tr("Accuracy") if is_single else tr("Validation accuracy"), curves, epochs,

@@ -290,6 +290,10 @@ class RunTable(QTableView):
         self.setAccessibleName(tr("Runs"))
         self.setToolTip(tr("Choose a run to see it below. Choose several with Ctrl or Shift to compare them."))
         self._is_restoring = False
+        self._is_fitting = False
+        # A person's own widths stay until other columns come.
+        self._has_own_widths = False
+        header.sectionResized.connect(self._on_resized)
         self._announced: list[RunSummary] = []
         self.selectionModel().selectionChanged.connect(self._announce)
         self.selectionModel().currentRowChanged.connect(self._announce)
@@ -303,7 +307,9 @@ class RunTable(QTableView):
         self._is_restoring = True
         self._runs.show(runs, everything=everything)
         self.horizontalHeader().setSortIndicator(*self._runs.sorting)
-        if had_columns != [column.name for column in self._runs.columns] or not chosen:
+        if had_columns != [column.name for column in self._runs.columns]:
+            self._has_own_widths = False
+        if not self._has_own_widths:
             self.fit_columns()
         left = [path for path in chosen if self._runs.row_of(path) >= 0]
         self.choose(left or [run.path for run in runs[:1]])
@@ -320,10 +326,15 @@ class RunTable(QTableView):
 
     def fit_columns(self) -> None:
         """As wide as their words need, within reason."""
+        self._is_fitting = True
         self.resizeColumnsToContents()
         for column in range(self._runs.columnCount()):
             wide = self.columnWidth(column) + 4
             self.setColumnWidth(column, min(wide, _LARGEST_COLUMN_PX))
+        self._is_fitting = False
+
+    def _on_resized(self) -> None:
+        self._has_own_widths = self._has_own_widths or not self._is_fitting
 
     def choose(self, paths: Sequence[str]) -> None:
         """Choose the runs in these folders; the first becomes the current one."""

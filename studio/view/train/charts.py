@@ -43,7 +43,7 @@ def smoothing_weight(position: int) -> float:
 
 
 def _steps_axis() -> AxisSpec:
-    return AxisSpec("number", lambda value: f"{value:,.0f}", least=_LEAST_STEPS)
+    return AxisSpec("whole", lambda value: f"{value:,.0f}", least=_LEAST_STEPS)
 
 
 class TrainCharts(QWidget):
