@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QMetaMethod, QObject, Qt, Signal
 
 from studio.dataset.progress import Cancelled, IsCancelled, Progress, ReportProgress
 
@@ -18,7 +18,8 @@ _live: set[BackgroundTask] = set()
 class BackgroundTask(QObject):
     """One piece of work in a thread of its own. All signals arrive in the thread that made the task.
 
-    Exactly one of `done(result)`, `cancelled()` and `failed(exception)` ends it.
+    Exactly one of `done(result)`, `cancelled()` and `failed(exception)` ends it; a failure that nobody listens for is
+    reported as the bug that it is.
     """
 
     progressed = Signal(object)
@@ -77,6 +78,9 @@ class BackgroundTask(QObject):
             case "cancelled":
                 self.cancelled.emit()
             case _:
+                if isinstance(what, Exception) and not self.isSignalConnected(QMetaMethod.fromSignal(self.failed)):
+                    # Nobody waits for it, so it is a bug: reported, not lost.
+                    raise what
                 self.failed.emit(what)
 
 

@@ -19,10 +19,12 @@ _PATIENCE_MS = 15_000
 class Closing(QObject):
     """`left(keeps_engine)` follows when nothing stands in the way any more: the last thing that the window says.
 
-    `keeps_engine` is whether the engine process is to be left to finish its run.
+    `keeps_engine` is whether the engine process is to be left to finish its run. `hurried()` comes first where there is
+    no time to ask.
     """
 
     left = Signal(bool)
+    hurried = Signal()
 
     def __init__(self, window: QMainWindow, training: Training, openings: Openings, notices: NoticeBar) -> None:
         super().__init__(window)
@@ -30,6 +32,7 @@ class Closing(QObject):
         self._openings, self._notices = openings, notices
         self._is_asking = False
         self._is_leaving = False
+        self.is_hurried = False
         self._stops = False
         self._keeps_engine = False
         self._patience = QTimer(self)
@@ -58,8 +61,9 @@ class Closing(QObject):
 
     def leave_now(self) -> None:
         """Ask nothing: the system wants us gone. A run is stopped, unsaved work is in the recovery copy."""
-        self._is_asking = True
+        self._is_asking = self.is_hurried = True
         self._stops = True
+        self.hurried.emit()
         self._go()
 
     def _ask_about_run(self) -> None:

@@ -27,7 +27,7 @@ class BugCatcher(QObject):
     caught = Signal(str)
     _raised = Signal(str)
 
-    def __init__(self, save: Callable[[], None], private: Callable[[], tuple[tuple[str, str], ...]]) -> None:
+    def __init__(self, save: Callable[[], object], private: Callable[[], tuple[tuple[str, str], ...]]) -> None:
         super().__init__()
         self._save, self._private = save, private
         self._is_saving = False

@@ -38,6 +38,7 @@ class NoticeBar(QFrame):
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.words.setObjectName("notice.words")
         self._button: QPushButton | None = None
+        self._is_problem = False
         self._close = QToolButton()
         self._close.setObjectName("notice.close")
         self._close.setAccessibleName(tr("Dismiss"))
@@ -57,6 +58,7 @@ class NoticeBar(QFrame):
     def say(self, text: str, kind: Kind = "good", label: str = "", run: Callable[[], None] | None = None) -> None:
         """Show `text`; with `run`, also a button that says `label`."""
         self._timer.stop()
+        self._is_problem = False
         if self._button is not None:
             self._button.deleteLater()
             self._button = None
@@ -79,6 +81,12 @@ class NoticeBar(QFrame):
         """Show what happened and what can be done about it."""
         text = " ".join(part for part in (problem_message(problem), problem_repair(problem)) if part)
         self.say(text, "error" if problem.severity is Severity.ERROR else "warning")
+        self._is_problem = True
+
+    def forget_problem(self) -> None:
+        """Take back what `say_problem` has said: it was tried again."""
+        if self._is_problem:
+            self.hide()
 
     def _show_icon(self) -> None:
         self._close.setIcon(icon("close", "muted"))

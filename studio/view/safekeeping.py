@@ -41,11 +41,14 @@ class Safekeeping(QObject):
         self._timer.stop()
         self.catcher.remove()
 
-    def keep(self) -> None:
-        """Write the copy where there is unsaved work. A full disk is said once and never interrupts."""
+    def keep(self) -> bool:
+        """Write the copy where there is unsaved work; False where it cannot be written.
+
+        A full disk is said once and never interrupts.
+        """
         document = self._workspace.document
         if document.is_saved or document.is_untouched:
-            return
+            return True
         try:
             self.file.write(document.project, document.path)
         except OSError as error:
@@ -54,6 +57,8 @@ class Safekeeping(QObject):
                 reason = error.strerror or str(error)
                 text = tr("No recovery copy can be kept in {folder}: {reason}", folder=self._folder, reason=reason)
                 self._notices.say(text, "warning")
+            return False
+        return True
 
     def report(self, error: Exception) -> None:
         """Treat an exception that was caught as the bug that it is."""
@@ -63,7 +68,9 @@ class Safekeeping(QObject):
         """Show on the welcome what windows that are gone left behind."""
 
         def forget(copy: RecoveryCopy) -> None:
-            copy.file.unlink(missing_ok=True)
+            # Recovered work is unsaved: it is kept anew before the copy that it came from goes.
+            if self.keep():
+                copy.file.unlink(missing_ok=True)
             welcome.show_recovered(left_behind(self._folder), forget)
 
         welcome.show_recovered(left_behind(self._folder), forget)

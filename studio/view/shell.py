@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from studio.core.problem import Problem
 from studio.core.project import Project
 from studio.core.settings import Settings
 from studio.core.text import tr
@@ -126,7 +127,9 @@ class Shell(QObject):
         workspace.document.changed.connect(self._on_project)
         workspace.document.saved_changed.connect(self._refresh_title)
         workspace.settings.changed.connect(self._on_settings)
-        workspace.training.trouble.connect(self.notices.say_problem)
+        workspace.training.trouble.connect(self._on_trouble)
+        workspace.training.started.connect(self.notices.forget_problem)
+        self.closing.hurried.connect(self.safekeeping.keep)
         self.strip.hints_wanted.connect(self.toggle_drawer)
         self.drawer.closed.connect(lambda: self.show_drawer(False))
         self.drawer.applied.connect(self.notices.say)
@@ -247,6 +250,11 @@ class Shell(QObject):
                 self._forget_recent()
             self._forget_recent = self.workspace.actions.add(recent_actions(self.workspace, self.openings))
 
+    def _on_trouble(self, problem: Problem) -> None:
+        """The Train page shows it in place."""
+        if self._shown != "train":
+            self.notices.say_problem(problem)
+
     def _on_hints(self) -> None:
         self.strip.show_hints(len(self.hints.hints), is_error=self.hints.has_error)
 
@@ -288,6 +296,9 @@ class Shell(QObject):
         self._idle.stop()
         self.machine.stop()
         self.safekeeping.stop()
+        if not self.closing.is_hurried:
+            # Whoever was asked has saved the work, or does not want it.
+            self.safekeeping.file.remove()
 
     # -- windows beside the window -----------------------------------------------------------------------------------
 

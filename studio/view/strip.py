@@ -99,12 +99,14 @@ class Strip(QFrame):
     def refresh(self) -> None:
         """Show the run, or the look at the pictures while no run goes on."""
         state = self._training.state
-        is_run = self._training.is_active or state.first_time is not None
-        if self._pictures.is_busy and not state.is_running:
+        if self._pictures.is_busy and not state.is_running and not self._training.is_active:
             progress = self._pictures.progress
             share = progress.done / progress.total if progress and progress.total else None
             self._show(PageStatus.BUSY, pictures_sentence(progress), share)
-        elif is_run:
+        elif self._training.is_waking:
+            words = tr("Stopping…") if self._training.is_stopping else tr("Starting the run…")
+            self._show(PageStatus.BUSY, words, None)
+        elif state.first_time is not None:
             quiet = time.time() - state.last_time if self._training.is_quiet else None
             words = run_sentence(state, is_stopping=self._training.is_stopping, quiet_seconds=quiet)
             self._show(PageStatus.WARNING if quiet is not None else run_status(state), words, run_share(state))

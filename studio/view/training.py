@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -47,6 +48,7 @@ class Training(QObject):
         self.project: Project | None = None
         self.is_stopping = False
         self._launcher = ""
+        self._launched_at = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MS)
         self._timer.timeout.connect(self.poll)
@@ -55,6 +57,13 @@ class Training(QObject):
     def is_active(self) -> bool:
         """Whether a run of this window goes on."""
         return self._handle is not None
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether this window's run has a host that has not spoken yet; a resumed run shows its old end till then."""
+        ended = self.state.ended
+        is_old_end = ended is not None and ended.time < self._launched_at
+        return self._handle is not None and (self.state.first_time is None or is_old_end)
 
     @property
     def outlives_window(self) -> bool:
@@ -84,7 +93,7 @@ class Training(QObject):
 
     def _launch(self, folder: Path, project: Project, launcher: str, *, resume: bool) -> None:
         self.open(folder, project)
-        self._launcher = launcher
+        self._launcher, self._launched_at = launcher, time.time()
         self._handle = self._launchers[launcher].start(folder, resume=resume)
         self._timer.start()
         self.started.emit()
@@ -167,6 +176,8 @@ class Training(QObject):
 
     def _take_in(self, events: list[Event]) -> None:
         old = self.state
+        if self.is_stopping:
+            events = [_as_wanted(event) for event in events]
         for event in events:
             self.state = self.state.after(event)
         self.arrived.emit(events)
@@ -183,3 +194,11 @@ class Training(QObject):
     def say(self, problem: Problem) -> None:
         """Show trouble that is not a run's own."""
         self.trouble.emit(problem)
+
+
+def _as_wanted(event: Event) -> Event:
+    """A host that was ended by force because it did not heed a stop is no accident."""
+    if isinstance(event, Ended) and event.outcome == "died":
+        reason = tr("It did not answer and was ended by force. Its checkpoints are kept.")
+        return replace(event, outcome="stopped", reason=reason)
+    return event

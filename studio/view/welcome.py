@@ -229,8 +229,12 @@ class Welcome(QScrollArea):
         discard = QPushButton(tr("Discard"))
         discard.setObjectName("welcome.discard")
         discard.setToolTip(tr("Delete this copy. The project's own file is not touched."))
-        recover.clicked.connect(lambda: self._openings.recover(copy))
-        recover.clicked.connect(lambda: forget(copy))
+
+        def bring_back() -> None:
+            self._openings.recover(copy)
+            forget(copy)
+
+        recover.clicked.connect(bring_back)
         discard.clicked.connect(lambda: forget(copy))
         row.addWidget(sign)
         row.addWidget(words, 1)

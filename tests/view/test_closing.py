@@ -149,7 +149,17 @@ def test_that_cancelling_the_second_question_leaves_the_run_alone(
 
 def test_that_the_system_s_wish_is_not_discussed(qtbot: QtBot, shell: Shell, left: list[bool]) -> None:
     shell.workspace.document.edit("Name", lambda project: replace(project, name="tulips"))
-    shell.safekeeping.keep()
     shell.closing.leave_now()
     assert left == [False]
+    shell.end()
     assert shell.safekeeping.file.file.exists()
+
+
+def test_that_work_that_nobody_wants_leaves_no_copy(qtbot: QtBot, shell: Shell, left: list[bool]) -> None:
+    shell.workspace.document.edit("Name", lambda project: replace(project, name="tulips"))
+    shell.safekeeping.keep()
+    shell.window.close()
+    answer(qtbot, shell, "discard")
+    assert left == [False]
+    shell.end()
+    assert not shell.safekeeping.file.file.exists()

@@ -74,6 +74,28 @@ def test_that_the_welcome_recovers_what_a_crash_left(qtbot: QtBot, shell: Shell)
     assert not left.exists()
 
 
+def test_that_recovered_work_is_kept_anew_before_its_copy_goes(qtbot: QtBot, shell: Shell) -> None:
+    left = orphan(shell.workspace.folders.data / "recovery")
+    shell.safekeeping.offer(shell.welcome)
+    qtbot.mouseClick(shell.welcome.findChild(QPushButton, "welcome.recover"), Qt.MouseButton.LeftButton)
+    assert json.loads(shell.safekeeping.file.file.read_text("utf-8"))["project"]["name"] == "flowers"
+    assert not left.exists()
+
+
+def test_that_a_copy_stays_while_recovered_work_cannot_be_kept(
+    qtbot: QtBot, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = orphan(shell.workspace.folders.data / "recovery")
+    shell.safekeeping.offer(shell.welcome)
+
+    def full(project: Project, path: Path | None) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shell.safekeeping.file, "write", full)
+    qtbot.mouseClick(shell.welcome.findChild(QPushButton, "welcome.recover"), Qt.MouseButton.LeftButton)
+    assert left.exists() and shell.workspace.document.project == PROJECT
+
+
 def test_that_a_copy_can_be_discarded(qtbot: QtBot, shell: Shell) -> None:
     left = orphan(shell.workspace.folders.data / "recovery")
     shell.safekeeping.offer(shell.welcome)

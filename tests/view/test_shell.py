@@ -11,6 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from studio.core.problem import Problem
 from studio.core.project import Data, Project
 from studio.core.templates import default_network
 from studio.view.shell import Shell
@@ -44,6 +45,18 @@ def drop(window: MainWindow, path: Path) -> bool:
     if enter.isAccepted():
         window.dropEvent(QDropEvent(QPointF(300, 300), Qt.DropAction.CopyAction, data, left, none))
     return enter.isAccepted()
+
+
+def test_that_trouble_of_a_run_is_said_once_and_forgotten_with_the_next_try(shell: Shell) -> None:
+    trouble = Problem("torch_missing")
+    shell.show_place("train")
+    shell.workspace.training.say(trouble)
+    assert not shell.notices.isVisible()  # the Train page shows it itself
+    shell.show_place("results")
+    shell.workspace.training.say(trouble)
+    assert shell.notices.isVisible()
+    shell.workspace.training.start(Project("digits"), "process")
+    assert not shell.notices.isVisible()
 
 
 def test_that_an_untouched_window_welcomes(shell: Shell) -> None:

@@ -336,6 +336,8 @@ def test_that_a_host_that_cannot_start_is_told_on_the_page(page: TrainPage, laun
     page.workspace.training.poll()
     assert [problem.code for problem in page.problems.problems] == ["runs_folder_unwritable"]
     assert page.controls.start.isEnabled()
+    # Said once, where it can be mended: a run that never began has no outcome of its own.
+    assert not page.outcome.isVisible()
     page.start()
     assert page.problems.problems == ()
 

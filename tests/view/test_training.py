@@ -12,6 +12,7 @@ from studio.core.problem import Problem
 from studio.core.project import Project
 from studio.view.workspace import Workspace
 from tests.view.fakes import FakeLauncher, started
+from tests.view.made_runs import NO_SUCH_PID
 
 pytestmark = pytest.mark.qt
 
@@ -37,6 +38,38 @@ def test_that_a_host_that_goes_without_a_word_ends_the_run(
     qtbot.waitUntil(lambda: not workspace.training.is_active)
     ended = workspace.training.state.ended
     assert ended is not None and ended.reason
+
+
+def test_that_a_run_ended_by_force_after_a_stop_was_stopped(
+    qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    training = workspace.training
+    training.start(Project("digits"), "process")
+    handle = launchers["process"].handles[0]
+    handle.say(started(pid=NO_SUCH_PID))
+    training.poll()
+    training.stop()
+    qtbot.waitUntil(lambda: not training.is_active)
+    assert training.state.ended is not None
+    assert training.state.ended.outcome == "stopped" and "force" in training.state.ended.reason
+
+
+def test_that_a_resumed_run_is_waking_until_its_host_speaks(
+    qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    training = workspace.training
+    training.start(Project("digits"), "process")
+    assert training.is_waking
+    first = launchers["process"].handles[0]
+    first.say(started(), Ended(time.time(), "stopped"))
+    first.end()
+    qtbot.waitUntil(lambda: not training.is_active)
+    assert not training.is_waking and training.run_folder is not None
+    training.go_on(training.run_folder, Project("digits"), "process")
+    assert training.is_waking and training.state.ended is not None
+    launchers["process"].handles[1].say(started())
+    training.poll()
+    assert not training.is_waking and training.state.ended is None
 
 
 def test_that_only_an_engine_s_run_outlives_the_window(

@@ -219,7 +219,9 @@ class TrainPage(Page):
         self.right.setCurrentIndex(1 if has_run else 0)
         self.controls.show_state(state)
         self.charts.show_state(state)
-        if training.is_active or state.ended is None:
+        # A run that never began is told as the trouble that it is.
+        has_no_run = self._trouble is not None and state.started is None
+        if training.is_active or state.ended is None or has_no_run:
             self.outcome.setVisible(False)
         else:
             self.outcome.show_outcome(state, training.run_folder, self._hints(state))

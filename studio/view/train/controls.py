@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QSizePolicy
 
-from studio.core.events import Ended
 from studio.core.project import ProjectUnreadable, load_project
 from studio.core.runstate import RunState
 from studio.core.text import tr
@@ -29,8 +28,6 @@ class RunControls(Card):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self._old_end: Ended | None = None
-        workspace.training.started.connect(self._on_started)
         self.setObjectName("train.controls")
         self.plan_what = label("")
         self.plan_costs = label("", "muted")
@@ -62,10 +59,6 @@ class RunControls(Card):
         self.column.addWidget(self.progress_text)
         self.column.addWidget(self.bar)
 
-    def _on_started(self) -> None:
-        """A resumed run still shows its old end until its host speaks."""
-        self._old_end = self._workspace.training.state.ended
-
     def show_plan(self, what: str, costs: str, why_not: str) -> None:
         """What a start would do; `why_not` says why it cannot be done now, "" when it can."""
         self.plan_what.setText(what)
@@ -95,7 +88,7 @@ class RunControls(Card):
         """Where the run is, in words."""
         training = self._workspace.training
         quiet = time.time() - state.last_time if training.is_quiet and not state.is_paused else None
-        if state.ended is not None and state.ended is not self._old_end:
+        if state.ended is not None and not training.is_waking:
             return ProgressWords(tr("Finishing"), 1.0)
         return progress_words(state, is_stopping=training.is_stopping, quiet_seconds=quiet)
 

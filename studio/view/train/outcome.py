@@ -111,6 +111,8 @@ def outcome_facts(state: RunState) -> str:
         return ""
     accuracy = _accuracy(state)
     parts = []
+    if ended.outcome == "stopped" and ended.reason:
+        parts.append(ended.reason)
     if ended.outcome != "finished" and accuracy is not None:
         parts.append(tr("{accuracy} validation accuracy so far", accuracy=share_text(accuracy)))
     if state.epochs:
