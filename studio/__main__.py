@@ -25,12 +25,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _terminal(arguments: list[str]) -> int:
-    from studio.cli import app
-
     try:
+        from studio.cli import app
+
         app(args=arguments, prog_name="studio", standalone_mode=True)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except KeyboardInterrupt:
+        sys.stderr.write(tr("Stopped.") + "\n")
+        return 1
     return 0
 
 

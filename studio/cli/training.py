@@ -74,13 +74,23 @@ class TrainOrder:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run that has come to its end here; `ended` is None where it never began."""
+    """A run that has come to its end here; `ended` is None where it never began, or ended without a word."""
 
     run_folder: Path
     project: Project
     state: RunState
     ended: Ended | None
     problem: Problem | None
+    was_stopped: bool = False
+
+    @property
+    def word(self) -> str:
+        """What became of it, in a word for programs."""
+        if self.ended is not None:
+            return self.ended.outcome
+        if self.was_stopped and (self.state.started is None or self.state.ended is not None):
+            return "stopped"  # asked to before the engine had begun, so that there is nothing of it to record
+        return "died" if self.state.started else "failed"
 
 
 def train(order: TrainOrder, folders: Folders) -> int:
@@ -189,7 +199,7 @@ def _host(order: TrainOrder, folders: Folders, run_folder: Path, project: Projec
             state, ended = _follow(handle, before, state, teller, interrupts)
     finally:
         launcher.close()
-    return Outcome(run_folder, project, state, ended, handle.problem)
+    return Outcome(run_folder, project, state, ended, handle.problem, was_stopped=interrupts.count > 0)
 
 
 class Interrupts:
@@ -206,7 +216,11 @@ class Interrupts:
 def _interrupts() -> Iterator[Interrupts]:
     """Count interrupts instead of breaking off, so that the run can be stopped in order."""
     interrupts = Interrupts()
-    before = {number: signal.signal(number, interrupts) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # `nohup` wants the run to go on
+        numbers.append(hangup)
+    before = {number: signal.signal(number, interrupts) for number in numbers}
     try:
         yield interrupts
     finally:
@@ -246,7 +260,7 @@ def _summary(outcome: Outcome | None) -> dict[str, object]:
     started = state.started
     best = ended.best_validation_accuracy if ended else None
     return {
-        "outcome": ended.outcome if ended else "died" if started else "failed",
+        "outcome": outcome.word if outcome else "failed",
         "best_validation_accuracy": finite(best if best is not None else state.best_validation_accuracy),
         "seconds": rounded(ended.seconds if ended and ended.seconds else state.seconds, 3),
         "images_per_second": rounded((ended.images_per_second if ended else 0.0) or state.images_per_second, 1),
@@ -263,6 +277,8 @@ def _reason(outcome: Outcome | None) -> str:
     """Why it did not finish; "" where it did."""
     if outcome is None:
         return tr("The project cannot be trained as it is:").rstrip(":：")
+    if outcome.ended is None and outcome.word == "stopped":
+        return ""
     failed, ended = outcome.state.failed, outcome.ended
     if failed is not None:
         # What the engine expected has a sentence in the user's language, under the failure's name.

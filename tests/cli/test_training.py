@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from studio.cli.training import _interrupts
 from studio.core.events import Ended, Failed, Warned, event_from_line
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
@@ -129,6 +132,28 @@ def test_that_an_expected_failure_is_told_in_the_users_language(
     (home / "config" / "settings.json").write_text('{"language": "zh_CN"}')
     result = studio("train", pictures, "--launcher", "story", "--json")
     assert "设备" in result.lines[-1]["reason"]
+
+
+def test_that_a_stop_before_the_engine_began_is_no_failure(studio: Studio, story: Tell, pictures: Path) -> None:
+    story(Script(lambda: [], interrupts=2, problem=Problem("ended_by_force")))
+    result = studio("train", pictures, "--launcher", "story", "--json")
+    assert result.code == 1
+    assert (result.lines[-1]["outcome"], result.lines[-1]["reason"]) == ("stopped", "")
+    assert "doctor" not in result.err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal hangs up here")
+def test_that_a_closed_terminal_stops_the_run_unless_it_is_to_be_ignored() -> None:
+    before = signal.getsignal(signal.SIGHUP)
+    try:
+        for handler, count in ((signal.SIG_DFL, 1), (signal.SIG_IGN, 0)):
+            signal.signal(signal.SIGHUP, handler)
+            with _interrupts() as interrupts:
+                os.kill(os.getpid(), signal.SIGHUP)
+                assert interrupts.count == count
+            assert signal.getsignal(signal.SIGHUP) is handler
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_that_a_run_killed_without_a_word_is_told_as_died(studio: Studio, story: Tell, pictures: Path) -> None:

@@ -73,6 +73,8 @@ def answer(order: dict[str, Any], behaviour: str) -> bool:
 
 
 def main(behaviour: str) -> None:
+    if behaviour == "slow":
+        time.sleep(600)
     if behaviour == "broken":
         say(type="broken", message="libtorch.so is missing", trace="the trace")
         sys.exit(1)

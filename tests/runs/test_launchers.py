@@ -142,12 +142,21 @@ def test_that_a_run_ends_by_itself(engine: MakeEngine, run_folder: Path) -> None
 
 
 def test_that_a_run_stops_when_it_is_asked_to(engine: MakeEngine, run_folder: Path) -> None:
-    handle = engine("polite").train(run_folder)
+    one = engine("polite")
+    assert one.wait_ready(WAIT_SECONDS)
+    handle = one.train(run_folder)
     assert not handle.wait(0.2)
     handle.stop(grace_seconds=WAIT_SECONDS)
     assert handle.wait(WAIT_SECONDS)
     assert handle.problem is None
     assert '"stopped"' in events_file(run_folder).read_text()
+
+
+def test_that_a_run_whose_engine_has_not_begun_is_ended_at_once(engine: MakeEngine, run_folder: Path) -> None:
+    handle = engine("slow").train(run_folder)
+    handle.stop(grace_seconds=10 * WAIT_SECONDS)
+    assert handle.wait(WAIT_SECONDS)
+    assert handle.problem is not None and handle.problem.code == "ended_by_force"
 
 
 def test_that_a_run_that_does_not_listen_is_killed(engine: MakeEngine, run_folder: Path) -> None:
@@ -158,6 +167,15 @@ def test_that_a_run_that_does_not_listen_is_killed(engine: MakeEngine, run_folde
     assert handle.wait(WAIT_SECONDS)
     assert handle.problem is not None
     assert handle.problem.facts["exit"] == "SIGKILL"
+
+
+def test_that_a_run_that_was_killed_on_demand_is_not_said_to_have_crashed(engine: MakeEngine, run_folder: Path) -> None:
+    one = engine("deaf")
+    assert one.wait_ready(WAIT_SECONDS)
+    handle = one.train(run_folder)
+    handle.kill()
+    assert handle.wait(WAIT_SECONDS)
+    assert handle.problem is not None and handle.problem.code == "ended_by_force"
 
 
 def test_that_the_engine_comes_back_after_a_crash(engine: MakeEngine, run_folder: Path, tmp_path: Path) -> None:
@@ -248,7 +266,9 @@ def test_that_a_run_stops_and_says_so_while_its_folder_takes_no_word(run_folder:
 def test_that_the_engine_is_told_to_stop_while_its_folder_takes_no_word(engine: MakeEngine, run_folder: Path) -> None:
     commands_file(run_folder).unlink()
     commands_file(run_folder).mkdir()
-    handle = engine("hears").train(run_folder)
+    one = engine("hears")
+    assert one.wait_ready(WAIT_SECONDS)
+    handle = one.train(run_folder)
     handle.stop(grace_seconds=WAIT_SECONDS)
     assert handle.wait(WAIT_SECONDS)
     assert handle.problem is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -154,6 +155,7 @@ class ProcessRun:
         self._escalation: Escalation | None = None
         self._over = threading.Event()
         self._problem: Problem | None = None
+        self._is_forced = False
 
     @property
     def run_folder(self) -> Path:
@@ -166,7 +168,8 @@ class ProcessRun:
     def take(self, answer: Message | Problem) -> bool:
         """What the engine says of this run: begun, over, refused, or that it is gone itself."""
         if isinstance(answer, Problem):
-            self._problem = answer
+            # An engine that we ended ourselves did not crash.
+            self._problem = replace(answer, code="ended_by_force") if self._is_forced else answer
         elif answer["type"] == "error":
             self._problem = refusal(answer)
         elif answer["type"] != "ended":
@@ -179,6 +182,8 @@ class ProcessRun:
 
     def stop(self, grace_seconds: float = 2.0) -> None:
         if self._escalation is None and self.is_alive():
+            if self._child is not None and self._child.state == "starting":
+                grace_seconds = 0.0  # it cannot listen yet, and there is nothing that it could keep
             self._escalation = Escalation(self._run_folder, grace_seconds, self._end)
             if self._child is not None:
                 self._child.tell({"do": "stop"})  # a full disk takes no commands
@@ -197,6 +202,7 @@ class ProcessRun:
 
     def _end(self, is_hard: bool) -> None:
         if self._child is not None:
+            self._is_forced = True
             self._child.end(is_hard)
 
 
