@@ -102,7 +102,10 @@ def shell(qtbot: QtBot, workspace: Workspace) -> Iterator[Shell]:
     window = MainWindow(WindowState())
     made = Shell(window, workspace, WindowState(), PLACES)
     window.show()
-    qtbot.waitExposed(window)
+    # A bare X server has no window manager that would make a new window the active one.
+    window.activateWindow()
+    with qtbot.waitActive(window):
+        pass
     yield made
     made.end()
     workspace.training.detach()
