@@ -40,7 +40,7 @@ def _changed(project: Project, name: str, text: str) -> Project:
                 "--set {name}={text}: expected {limits}.",
                 name=name,
                 text=text,
-                limits=limits_in_words(spec) + (" or none" if spec.optional else ""),
+                limits=_limits_text(spec),
             )
         )
     part, *rest = name.split(".")
@@ -50,6 +50,11 @@ def _changed(project: Project, name: str, text: str) -> Project:
         return dataclasses.replace(project, network=dataclasses.replace(project.network, blocks=blocks))
     changed = dataclasses.replace(getattr(project, part), **{rest[0]: value})
     return dataclasses.replace(project, **{part: changed})
+
+
+def _limits_text(spec: Field) -> str:
+    limits = limits_in_words(spec)
+    return tr("{limits} or none", limits=limits) if spec.optional else limits
 
 
 def possible(project: Project) -> Iterator[tuple[str, Field]]:

@@ -39,7 +39,16 @@ class MalformedValue(ValueError):
     def __init__(self, place: str, expected: str, found: object) -> None:
         shown = repr(found)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        super().__init__(f"{place or 'the file'}: expected {expected}, found {shown}")
+        from studio.core.text import tr  # which knows problems, whose fixes are edits of a project
+
+        super().__init__(
+            tr(
+                "{place}: expected {expected}, found {found}",
+                place=place or tr("the file"),
+                expected=expected,
+                found=shown,
+            )
+        )
         self.place, self.expected, self.found = place, expected, shown
 
 

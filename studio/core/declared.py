@@ -30,16 +30,19 @@ def check_limits(owner: Any) -> None:
 
 
 def limits_in_words(spec: Field) -> str:
-    """The values that `spec` accepts, as an English phrase for error texts."""
+    """The values that `spec` accepts, as a phrase for error texts."""
+    from studio.core.text import tr  # which knows problems, whose fixes are edits of a project
+
     if spec.kind == "choice":
-        return "one of " + ", ".join(choice.value for choice in spec.choices)
-    name = {"int": "a whole number", "float": "a number", "bool": "true or false", "text": "text"}[spec.kind]
+        return tr("one of {choices}", choices=", ".join(choice.value for choice in spec.choices))
+    kinds = {"int": tr("a whole number"), "float": tr("a number"), "bool": tr("true or false"), "text": tr("text")}
+    kind = kinds[spec.kind]
     low, high = spec.minimum, spec.maximum
     if low is not None and high is not None:
-        return f"{name} from {_limit_text(spec, low)} to {_limit_text(spec, high)}"
+        return tr("{kind} from {low} to {high}", kind=kind, low=_limit_text(spec, low), high=_limit_text(spec, high))
     if low is not None:
-        return f"{name} of at least {_limit_text(spec, low)}"
-    return name if high is None else f"{name} of at most {_limit_text(spec, high)}"
+        return tr("{kind} of at least {low}", kind=kind, low=_limit_text(spec, low))
+    return kind if high is None else tr("{kind} of at most {high}", kind=kind, high=_limit_text(spec, high))
 
 
 def _limit_text(spec: Field, limit: float) -> str:

@@ -266,26 +266,38 @@ def project_from_json(text: str, name: str = "the project") -> Project:
     Raises:
         ProjectUnreadable: not JSON, not a project, of a later version, or a value outside its limits.
     """
+    from studio.core.text import tr  # which knows problems, whose fixes are edits of a project
+
     try:
         plain = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ProjectUnreadable(f"{name} is not a project file: it does not hold JSON ({error}).") from None
+        sentence = tr("{name} is not a project file: it does not hold JSON ({reason}).", name=name, reason=error)
+        raise ProjectUnreadable(sentence) from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise ProjectUnreadable(f'{name} is not a project file: it lacks "format": "{FORMAT}".')
+        sentence = tr('{name} is not a project file: it lacks "format": "{format}".', name=name, format=FORMAT)
+        raise ProjectUnreadable(sentence)
     version = plain.pop("version", None)
     plain.pop("format")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ProjectUnreadable(f'{name} is not a project file: "version" is {version!r}.')
+        sentence = tr('{name} is not a project file: "version" is {version}.', name=name, version=repr(version))
+        raise ProjectUnreadable(sentence)
     if version > VERSION:
         raise ProjectUnreadable(
-            f"{name} was made by a later Lantern Studio (format {version}, this one reads {VERSION})."
+            tr(
+                "{name} was made by a later Lantern Studio (format {version}, this one reads {known}).",
+                name=name,
+                version=version,
+                known=VERSION,
+            )
         )
     try:
         for step in range(version, VERSION):
             plain = MIGRATIONS[step](plain)
         return cast(Project, from_plain(Project, plain))
     except MalformedValue as error:
-        raise ProjectUnreadable(f"{name} has a value that cannot be used. {error}") from None
+        raise ProjectUnreadable(
+            tr("{name} has a value that cannot be used. {reason}", name=name, reason=error)
+        ) from None
 
 
 def load_project(path: Path) -> Project:
@@ -294,10 +306,13 @@ def load_project(path: Path) -> Project:
     Raises:
         ProjectUnreadable: the file cannot be read or used; the message names it.
     """
+    from studio.core.text import tr
+
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise ProjectUnreadable(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        reason = getattr(error, "strerror", None) or error
+        raise ProjectUnreadable(tr("{path} cannot be read: {reason}.", path=path, reason=reason)) from None
     return project_from_json(text, str(path))
 
 

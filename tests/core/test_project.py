@@ -29,6 +29,7 @@ from studio.core.project import (
     project_to_json,
     save_project,
 )
+from studio.core.text import set_language
 
 names = st.text(max_size=12)
 projects = st.builds(
@@ -86,6 +87,17 @@ def test_that_a_number_beyond_every_float_is_refused_with_its_place() -> None:
     text = project_to_json(Project()).replace('"learning_rate": 0.001', f'"learning_rate": {"9" * 400}')
     with pytest.raises(ProjectUnreadable, match="learning_rate"):
         project_from_json(text)
+
+
+def test_that_a_refusal_speaks_the_users_language() -> None:
+    text = project_to_json(Project()).replace('"epochs": 10', '"epochs": 0')
+    set_language("zh_CN")
+    try:
+        with pytest.raises(ProjectUnreadable) as refused:
+            project_from_json(text, "a.json")
+    finally:
+        set_language("en")
+    assert str(refused.value) == "a.json 中有无法使用的值。epochs：应为1 到 100000 之间的整数，实际为 0"
 
 
 def test_that_a_later_version_is_refused_by_name() -> None:
