@@ -6,6 +6,8 @@ The first line out is `{"type": "ready", ...}`, or `{"type": "broken", ...}` whe
     {"id": 2, "do": "predict", "model": PATH, "paths": [...], "top": 5}        -> predictions
     {"id": 3, "do": "devices"}                                                 -> devices
     {"id": 4, "do": "proof"}                                                   -> proof
+    {"id": 5, "do": "augment_preview", "project": {...}, "paths": [...],
+     "count": 8, "turn": 0}                                                    -> previews, PNGs in base 64
     {"do": "stop"}                                                             the run in progress stops; no answer
     {"do": "quit"}
 
@@ -22,12 +24,15 @@ import signal
 import sys
 import threading
 import traceback
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from studio.core.text import set_language, tr
+from studio.core.project import project_from_json
+from studio.core.text import problem_message, set_language, tr
+from studio.dataset.loading import Refused
 from studio.engine.allocator import keep_freed_memory
 
 # A request to classify 100,000 pictures fits.
@@ -110,6 +115,8 @@ class Engine:
                 self._side.submit(self._guarded, asked, lambda: self._predict(asked, request))
             case "devices":
                 self._side.submit(self._guarded, asked, lambda: self._devices(asked))
+            case "augment_preview":
+                self._side.submit(self._guarded, asked, lambda: self._preview(asked, request))
             case "proof":
                 self._side.submit(self._guarded, asked, lambda: self._proof(asked))
             case _:
@@ -178,6 +185,20 @@ class Engine:
             self._model = None
             self._model = (key, load_model(path))
         return self._model[1]
+
+    def _preview(self, id: object, request: dict[str, Any]) -> None:
+        from studio.engine.preview import previews
+
+        project = project_from_json(json.dumps(request["project"]))
+        count, turn = int(request.get("count", 8)), int(request.get("turn", 0))
+        items = []
+        for path in request["paths"]:
+            try:
+                pictures = [b64encode(png).decode() for png in previews(project, Path(path), count, turn)]
+                items.append({"path": path, "pictures": pictures, "refused": None})
+            except Refused as refused:
+                items.append({"path": path, "pictures": [], "refused": problem_message(refused.problem)})
+        self._answers.send("previews", id, items=items)
 
     def _devices(self, id: object) -> None:
         from studio.engine.proof import devices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,18 @@ def _prediction(item: Mapping[str, Any]) -> Prediction:
     top = tuple(Guess(str(guess["label"]), float(guess["probability"])) for guess in item["top"])
     refused = item.get("refused")
     return Prediction(str(item["path"]), top, None if refused is None else str(refused))
+
+
+def previews_of(message: Mapping[str, Any]) -> tuple[bytes, ...] | Problem:
+    """The PNGs of the one picture that was asked about, or why it could not be read.
+
+    Raises:
+        KeyError, TypeError, ValueError: the answer has another form (an engine of another version).
+    """
+    (item,) = message["items"]
+    if item.get("refused") is not None:
+        return Problem("request_refused", place=str(item["path"]), facts=FrozenMap({"detail": str(item["refused"])}))
+    return tuple(b64decode(picture, validate=True) for picture in item["pictures"])
 
 
 def torch_facts(answer: Mapping[str, Any] | Problem) -> FrozenMap[Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from PIL import Image
 
 from studio.core.augmentation import Augmentation
 
@@ -27,6 +29,7 @@ from studio.engine.artefact import load_model
 from studio.engine.augment import Augmenter, Lesson, draws_for
 from studio.engine.predict import predict
 from studio.engine.prepared import prepare
+from studio.engine.preview import previews
 from studio.engine.train import run
 from tests.engine.making import events_of, make_project, make_run, only, say
 from tests.engine.test_train import when
@@ -260,3 +263,22 @@ def test_that_only_training_pictures_are_changed(
     right = sum(one.top[0][0] == file.parent.name for one, file in zip(found, files, strict=True))
     assert right / len(files) == evaluated.metrics.accuracy
     assert only(events_of(folder), Started)[-1].validation_count == len(files)
+
+
+def test_that_the_preview_shows_what_training_would_see(pictures: Path) -> None:
+    project = make_project(pictures)
+    path = next(pictures.rglob("*.png"))
+    with Image.open(path) as image:
+        original = np.asarray(image).astype(int)
+
+    def shown(wanted: Augmentation, turn: int = 0) -> list[NDArray[np.uint8]]:
+        found = previews(replace(project, augmentation=wanted), path, 5, turn)
+        return [np.asarray(Image.open(io.BytesIO(png))) for png in found]
+
+    assert all(np.array_equal(picture, original) for picture in shown(Augmentation()))
+    turned = shown(Augmentation(rotation=30))
+    assert len({picture.tobytes() for picture in turned}) == 5
+    assert not np.array_equal(turned, shown(Augmentation(rotation=30), turn=1))
+    assert np.array_equal(turned, shown(Augmentation(rotation=30)))
+    erased = shown(Augmentation(erasing=1.0))
+    assert all(np.abs(picture[picture != original] - original.mean()).max() <= 1 for picture in erased)

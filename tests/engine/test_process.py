@@ -9,13 +9,19 @@ import signal
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
+from studio.core.augmentation import Augmentation
 from studio.core.events import CheckpointSaved, Ended, Started, Stepped
+from studio.core.project import project_to_json
 from tests.engine.making import CLASSES, events_of, make_project, make_run, only
 
 pytest.importorskip("torch")
@@ -141,6 +147,15 @@ def test_that_it_predicts_with_the_model_of_a_run_and_ends_with_its_input(
     proof = engine.answer()
     assert proof["devices"][-1]["ok"] is True
     assert proof["devices"][-1]["steps"] == ["decode", "preprocess", "forward", "backward", "save", "load"]
+    project = json.loads(project_to_json(replace(make_project(pictures), augmentation=Augmentation(flip_horizontal=1))))
+    engine.ask(id=5, do="augment_preview", project=project, paths=[paths[0], str(folder / "project.json")], count=3)
+    shown, refused = engine.answer()["items"]
+    with Image.open(io.BytesIO(b64decode(shown["pictures"][2]))) as preview, Image.open(paths[0]) as picture:
+        assert np.array_equal(np.asarray(preview), np.asarray(picture)[:, ::-1])
+    assert len(shown["pictures"]) == 3
+    assert refused["refused"] and not refused["pictures"]
+    engine.ask(id=6, do="augment_preview", project={"version": 99}, paths=[])
+    assert engine.answer()["type"] == "error"
     assert engine.end() == 0
 
 

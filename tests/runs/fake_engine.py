@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -61,6 +62,13 @@ def answer(order: dict[str, Any], behaviour: str) -> bool:
                 for path in order["paths"]
             ]
             say(id=order["id"], type="predictions", items=items)
+        case "augment_preview":
+            refused = "broken" if "broken" in order["paths"][0] else None
+            # Not a PNG: what was asked for, so that a test sees it.
+            shown = f"{order['project']['augmentation']['rotation']:g} {order['turn']}".encode()
+            pictures = [] if refused else [base64.b64encode(shown).decode()] * order["count"]
+            items = [{"path": order["paths"][0], "pictures": pictures, "refused": refused}]
+            say(id=order["id"], type="previews", items=items)
         case "devices":
             say(id=order["id"], type="devices", items=[{"name": "cpu"}])
         case "proof":

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from studio import runs as runs_package
+from studio.core.augmentation import Augmentation
 from studio.core.problem import Problem
 from studio.core.project import Project
 from studio.core.registry import resolve
@@ -70,6 +71,14 @@ def test_that_the_engine_says_what_it_is_when_it_is_warm(engine: MakeEngine) -> 
     assert one.wait_ready(WAIT_SECONDS)
     assert one.facts["torch"] == "0.0"
     assert one.problem is None
+
+
+def test_that_a_preview_is_of_the_projects_augmentation(engine: MakeEngine) -> None:
+    one = engine("hasty")
+    project = Project("a", augmentation=Augmentation(rotation=30))
+    assert one.augment_preview(project, Path("a.png"), 3, turn=2).result(WAIT_SECONDS) == (b"30 2",) * 3
+    refused = one.augment_preview(project, Path("broken.png")).result(WAIT_SECONDS)
+    assert isinstance(refused, Problem) and "broken" in problem_message(refused)
 
 
 def test_that_predictions_come_in_the_order_of_the_paths(engine: MakeEngine, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -11,7 +12,8 @@ from typing import Any, Literal, TypeVar
 
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
-from studio.runs.answers import Prediction, predictions_of
+from studio.core.project import Project, project_to_json
+from studio.runs.answers import Prediction, predictions_of, previews_of
 from studio.runs.launchers.child import Child, Message, engine_command, spawn, wait_for
 from studio.runs.launchers.escalation import Escalation
 
@@ -82,6 +84,14 @@ class EngineProcess:
         """What the model (a run's `model` folder, or that folder zipped) says of the pictures, in order."""
         body = {"do": "predict", "model": str(model), "paths": [str(path) for path in paths], "top": top}
         return self._ask(body, predictions_of)
+
+    def augment_preview(
+        self, project: Project, path: Path, count: int = 8, turn: int = 0
+    ) -> Future[tuple[bytes, ...] | Problem]:
+        """What the project's augmentation makes of a picture: `count` PNGs; another `turn` draws others."""
+        plain = json.loads(project_to_json(project))
+        body = {"do": "augment_preview", "project": plain, "paths": [str(path)], "count": count, "turn": turn}
+        return self._ask(body, previews_of)
 
     def devices(self) -> Future[Message | Problem]:
         """The devices that can train, with names and memory."""
