@@ -6,6 +6,7 @@ same number of threads, bit for bit what it would have computed without the inte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -54,11 +55,12 @@ class Position:
 
     def is_best(self, validation: Metrics) -> bool:
         """Note `validation`; whether it is the best so far: more right answers, or as many at a lower loss."""
-        rank = (validation.accuracy, -validation.loss)
+        # A loss that is not a number compares with nothing; it is worse than any.
+        loss = validation.loss if math.isfinite(validation.loss) else math.inf
         known = self.best_accuracy is not None and self.best_loss is not None
-        if known and rank <= (self.best_accuracy, -(self.best_loss or 0.0)):
+        if known and (validation.accuracy, -loss) <= (self.best_accuracy, -(self.best_loss or 0.0)):
             return False
-        self.best_accuracy, self.best_loss, self.best_step = validation.accuracy, validation.loss, self.step
+        self.best_accuracy, self.best_loss, self.best_step = validation.accuracy, loss, self.step
         return True
 
 

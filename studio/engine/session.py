@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -83,7 +84,9 @@ class Session:
             raise refused
 
     def _sample(self) -> None:
-        self.sampler.tick()
+        # A counter that fails (a device in trouble) must not end the heartbeat: the run would be taken for hung.
+        with suppress(OSError, RuntimeError, psutil.Error):
+            self.sampler.tick()
 
     # What the run says.
 

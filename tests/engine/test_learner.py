@@ -88,6 +88,14 @@ def test_that_the_best_has_more_right_answers_or_as_many_at_a_lower_loss() -> No
     assert (position.best_accuracy, position.best_loss, position.best_step) == (0.5, 0.9, 9)
 
 
+def test_that_a_validation_loss_that_is_not_a_number_is_never_the_better_one() -> None:
+    position = Position(step=1)
+    assert position.is_best(Metrics(1.0, 0.5, 10))
+    assert not position.is_best(Metrics(float("nan"), 0.5, 10))
+    assert position.is_best(Metrics(float("nan"), 0.6, 10))
+    assert position.is_best(Metrics(2.0, 0.6, 10))
+
+
 def test_that_epoch_metrics_weigh_batches_by_their_pictures() -> None:
     position = Position()
     position.count(1.0, 3, 4)

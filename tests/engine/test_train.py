@@ -16,6 +16,7 @@ import pytest
 
 from studio.core.commands import Pause, Resume, SaveCheckpoint, Stop, TakeSnapshot
 from studio.core.events import (
+    Beat,
     CheckpointSaved,
     Ended,
     EpochEnded,
@@ -90,6 +91,25 @@ def test_that_the_pace_of_an_epoch_leaves_its_validation_out(
     epoch, ended = only(events_of(folder), EpochEnded)[0], only(events_of(folder), Ended)[0]
     assert epoch.images_per_second == pytest.approx(ended.images_per_second)
     assert epoch.images_per_second > 1.01 * epoch.train.count / epoch.seconds
+
+
+def test_that_a_counter_that_fails_does_not_stop_the_heart(
+    tmp_path: Path, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(pictures)
+    folder = make_run(tmp_path / "run", project)
+
+    def broken() -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr("studio.engine.emit.BEAT_SECONDS", 0.1)
+    with session.Session(folder, "thread", resume=False) as talk:
+        monkeypatch.setattr(talk.sampler, "tick", broken)
+        talk.started(project, resumed_step=0)
+        deadline = time.monotonic() + 20
+        while len(only(events_of(folder), Beat)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert len(only(events_of(folder), Beat)) >= 3
 
 
 def test_that_it_learned_and_kept_its_best_epoch(finished: Path) -> None:
