@@ -101,6 +101,10 @@ def train(order: TrainOrder, folders: Folders) -> int:
         if order.as_json and error.code == TROUBLE:  # the stream ends with its summary, also where no run began
             print_json({**_summary(None), "reason": error.sentence}, is_line=True)
         raise
+    except KeyboardInterrupt:
+        if order.as_json:
+            print_json({**_summary(None), "outcome": "stopped", "reason": ""}, is_line=True)
+        raise
 
 
 def _trained(order: TrainOrder, folders: Folders) -> int:

@@ -199,6 +199,18 @@ def test_that_a_folder_that_cannot_be_trained_on_still_ends_the_stream_with_its_
     assert result.lines[-1]["reason"] in result.err.replace("\n", " ")
 
 
+def test_that_ctrl_c_before_any_run_ends_the_stream_too(
+    studio: Studio, pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studio.cli.training.proposed_project", interrupted)
+    result = studio("train", pictures, "--json")
+    assert result.code == 1
+    assert (result.lines[-1]["outcome"], result.lines[-1]["run"]) == ("stopped", None)
+
+
 def test_that_train_wants_exactly_one_thing_to_train(studio: Studio, pictures: Path) -> None:
     assert studio("train").code == 2
     assert studio("train", pictures, "--sample").code == 2
