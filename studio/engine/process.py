@@ -7,7 +7,7 @@ The first line out is `{"type": "ready", ...}`, or `{"type": "broken", ...}` whe
     {"id": 3, "do": "devices"}                                                 -> devices
     {"id": 4, "do": "proof"}                                                   -> proof
     {"id": 5, "do": "augment_preview", "project": {...}, "paths": [...],
-     "count": 8, "turn": 0}                                                    -> previews, PNGs in base 64
+     "count": 8, "turn": 0}                                                    -> previews (the picture itself first)
     {"do": "stop"}                                                             the run in progress stops; no answer
     {"do": "quit"}
 
@@ -34,6 +34,7 @@ from studio.core.project import project_from_json
 from studio.core.text import problem_message, set_language, tr
 from studio.dataset.loading import Refused
 from studio.engine.allocator import keep_freed_memory
+from studio.engine.priority import give_way
 
 # A request to classify 100,000 pictures fits.
 _LONGEST_REQUEST_BYTES = 32 * 1024**2
@@ -236,6 +237,7 @@ def _stamps(path: Path) -> tuple[object, ...]:
 def serve(requests: BinaryIO, answers: Answers) -> int:
     """Answer requests until the input ends or one says quit; returns the exit code."""
     keep_freed_memory()
+    give_way()
     try:
         facts = warm_up()
     except Exception as error:  # noqa: BLE001 - a broken torch raises anything, and must be told, not shown

@@ -154,3 +154,16 @@ def test_that_an_explained_error_keeps_no_frames() -> None:
         assert error.__traceback__ is None
     assert found.problem is None
     assert "in fail" in found.trace
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Unix niceness")
+def test_that_the_engine_gives_way_once_and_never_takes_more() -> None:
+    code = (
+        "import os\n"
+        "from studio.engine.priority import NICENESS, give_way\n"
+        "before = os.nice(0)\n"
+        "give_way(); give_way()\n"
+        "print(os.nice(0) == max(before, NICENESS))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"

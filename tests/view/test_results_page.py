@@ -156,6 +156,7 @@ def test_that_a_run_which_ends_appears_by_itself_and_is_chosen(
     handle.say(started(), Ended(time.time(), "finished", "", 0.5, 1.0))
     handle.end()
     workspace.training.poll()
+    page.show()
     qtbot.waitUntil(lambda: page.run_model.rowCount() == 2)
     settle(qtbot, page)
     assert [run.path for run in page.table.chosen_runs()] == [str(workspace.training.run_folder)]

@@ -186,7 +186,9 @@ class ResultsPage(Page):
         best = max((run.best_validation_accuracy or 0.0 for run in runs), default=0.0)
         text = trn(len(runs), "{n} run", "{n:,} runs")
         self._subtitle.setText(tr("{runs}, the best with {share}", runs=text, share=share_text(best)) if best else text)
-        self._show_runs()
+        # Hidden, it keeps still: rebuilding the curves takes the window half a second, and showing it reloads anyway.
+        if self.isVisible() or self._pictures_waiting:
+            self._show_runs()
         if self._pictures_waiting:
             pictures, self._pictures_waiting = self._pictures_waiting, []
             self._stack.setCurrentIndex(1)
