@@ -21,7 +21,7 @@ _EPOCH = 2**31
 
 
 def previews(project: Project, path: Path, count: int, turn: int = 0) -> list[bytes]:
-    """`count` PNGs of the picture at `path` as training would see it; another `turn` draws others.
+    """PNGs of the picture at `path`: as it is, and `count` as training would see it; another `turn` draws others.
 
     Raises:
         Refused: the picture cannot be used.
@@ -33,7 +33,7 @@ def previews(project: Project, path: Path, count: int, turn: int = 0) -> list[by
     known = replace(project, preprocessing=replace(project.preprocessing, mean=mean))
     pictures = torch.tensor(pixels).expand(max(0, min(count, MOST_PICTURES)), -1, -1, -1)
     changed = augmenter_of(known).changed(pictures, draws_for(project.recipe.seed, _EPOCH, turn))
-    return [_png(picture) for picture in changed.round().to(torch.uint8).numpy()]
+    return [_png(picture) for picture in (pixels, *changed.round().to(torch.uint8).numpy())]
 
 
 def _png(picture: Bytes) -> bytes:

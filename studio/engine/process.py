@@ -151,8 +151,9 @@ class Engine:
     def _tell_end(self, id: object, run: TrainingThread) -> None:
         run.join()
         if run.error is not None:
+            reason = run.error.strerror or str(run.error)
             self._answers.send(
-                "error", id, message=tr("{path} cannot be written: {reason}.", path=run.run_folder, reason=run.error)
+                "error", id, message=tr("{path} cannot be written: {reason}.", path=run.run_folder, reason=reason)
             )
         else:
             self._answers.send("ended", id, outcome=run.outcome)

@@ -273,7 +273,9 @@ def test_that_the_preview_shows_what_training_would_see(pictures: Path) -> None:
 
     def shown(wanted: Augmentation, turn: int = 0) -> list[NDArray[np.uint8]]:
         found = previews(replace(project, augmentation=wanted), path, 5, turn)
-        return [np.asarray(Image.open(io.BytesIO(png))) for png in found]
+        before, *after = (np.asarray(Image.open(io.BytesIO(png))) for png in found)
+        assert np.array_equal(before, original)
+        return after
 
     assert all(np.array_equal(picture, original) for picture in shown(Augmentation()))
     turned = shown(Augmentation(rotation=30))

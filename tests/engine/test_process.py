@@ -152,7 +152,7 @@ def test_that_it_predicts_with_the_model_of_a_run_and_ends_with_its_input(
     shown, refused = engine.answer()["items"]
     with Image.open(io.BytesIO(b64decode(shown["pictures"][2]))) as preview, Image.open(paths[0]) as picture:
         assert np.array_equal(np.asarray(preview), np.asarray(picture)[:, ::-1])
-    assert len(shown["pictures"]) == 3
+    assert len(shown["pictures"]) == 4
     assert refused["refused"] and not refused["pictures"]
     engine.ask(id=6, do="augment_preview", project={"version": 99}, paths=[])
     assert engine.answer()["type"] == "error"

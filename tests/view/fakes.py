@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from studio.core.events import Event, Started, event_to_line
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
+from studio.core.project import Project
 from studio.runs.answers import Guess, Prediction
 from studio.runs.folder import events_file
+
+
+def png(colour: tuple[int, int, int]) -> bytes:
+    """A picture of one colour."""
+    stream = io.BytesIO()
+    Image.new("RGB", (20, 20), colour).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def say(run_folder: Path, *events: Event) -> None:
@@ -99,7 +110,7 @@ class FakeLauncher:
 
 
 class FakeEngine:
-    """Answers at once with what `answers` holds under "devices", "proof" and "predict".
+    """Answers at once with what `answers` holds under "devices", "proof", "predict", "augment_preview".
 
     `questions` keeps what was asked: ("predict", model, paths, top), ("devices",), ...
     """
@@ -115,6 +126,7 @@ class FakeEngine:
             "devices": {"type": "devices", "devices": [{"name": "cpu", "label": "CPU"}]},
             "proof": {"type": "proof", "threads": 2, "devices": [{"kind": "cpu", "ok": True}]},
             "predict": None,
+            "augment_preview": tuple(png((20 * number, 90, 200)) for number in range(8)),
         }
 
     def warm(self) -> None:
@@ -134,6 +146,9 @@ class FakeEngine:
             guesses = (Guess("dog", 0.9), Guess("cat", 0.1))
             self.answers["predict"] = tuple(Prediction(str(path), guesses[:top]) for path in paths)
         return self._answer("predict", model, tuple(paths), top)
+
+    def augment_preview(self, project: Project, path: Path, count: int = 8, turn: int = 0) -> Future[Any]:
+        return self._answer("augment_preview", project, path, count, turn)
 
     def stderr_tail(self) -> str:
         return ""

@@ -88,7 +88,7 @@ class EngineProcess:
     def augment_preview(
         self, project: Project, path: Path, count: int = 8, turn: int = 0
     ) -> Future[tuple[bytes, ...] | Problem]:
-        """What the project's augmentation makes of a picture: `count` PNGs; another `turn` draws others."""
+        """A picture and `count` changes of it by the project's augmentation, as PNGs; another `turn` draws others."""
         plain = json.loads(project_to_json(project))
         body = {"do": "augment_preview", "project": plain, "paths": [str(path)], "count": count, "turn": turn}
         return self._ask(body, previews_of)

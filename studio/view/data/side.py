@@ -1,4 +1,4 @@
-"""The right column of the Data page: findings, working size with its preview, and the split."""
+"""The right column of the Data page: findings, working size with its preview, the split, and augmentation."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from studio.core.quantities import share_text
 from studio.core.text import tr
 from studio.view.data.findings import Findings
 from studio.view.data.preview import Preview
+from studio.view.data.variations import Variations
 from studio.view.form import Form
 from studio.view.workspace import Workspace
 
@@ -37,6 +38,7 @@ class SettingsColumn(QScrollArea):
         self._preprocessing.edited.connect(self._edit_preprocessing)
         self._data = Form(fields_of(Data))
         self._data.edited.connect(self._edit_data)
+        self._variations = Variations(workspace)
         self._split_text = QLabel()
         self._split_text.setProperty("role", "muted")
         self._split_text.setWordWrap(True)
@@ -47,6 +49,7 @@ class SettingsColumn(QScrollArea):
         column.addWidget(_card(tr("Findings"), self._findings))
         column.addWidget(_card(tr("Working size"), self._preprocessing, self._preview))
         column.addWidget(_card(tr("Split"), self._data, self._split_text))
+        column.addWidget(_card(tr("Augmentation"), self._variations))
         column.addStretch(1)
         self.setWidgetResizable(True)
         self.setWidget(inner)
@@ -77,6 +80,7 @@ class SettingsColumn(QScrollArea):
             self._preview.clear()
         else:
             self._preview.show_picture(path, self._workspace.document.project.preprocessing)
+        self._variations.refresh(path)
 
     def _edit_preprocessing(self, name: str, value: Value) -> None:
         edit = SetPart("preprocessing", name, value)

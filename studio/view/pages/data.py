@@ -225,6 +225,8 @@ class DataPage(Page):
     def _on_project(self, old: Project, new: Project) -> None:
         if old.preprocessing is not new.preprocessing or old.data is not new.data:
             self._refresh()
+        elif old.augmentation is not new.augmentation:
+            self._side.refresh()
 
     def _refresh(self) -> None:
         self._stack.setCurrentIndex(1 if self._has_folder() else 0)
