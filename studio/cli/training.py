@@ -90,6 +90,8 @@ class Outcome:
             return self.ended.outcome
         if self.was_stopped and (self.state.started is None or self.state.ended is not None):
             return "stopped"  # asked to before the engine had begun, so that there is nothing of it to record
+        if self.problem is not None and self.problem.code in ("request_refused", "record_not_written"):
+            return "failed"  # the host lives and said why
         return "died" if self.state.started else "failed"
 
 

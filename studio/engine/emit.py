@@ -18,6 +18,7 @@ from studio.core.events import Beat, Ended, Event, MemorySampled, Progressed, St
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
+from studio.engine.claim import claim
 
 STEPPED_SECONDS = 0.1
 PROGRESSED_SECONDS = 0.2
@@ -43,7 +44,7 @@ class _Pack:
 
 
 class Emitter:
-    """The single writer of one events file. Safe to call from several threads.
+    """The single writer of one events file, which it claims. Safe to call from several threads.
 
     `clock` stamps events; `ticks`, which nobody can set, paces them.
     """
@@ -56,7 +57,12 @@ class Emitter:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Read and write: the last byte is looked at, since a killed run may have left half a line.
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
-        self._backlog = bytearray(b"\n" if self._ends_torn() else b"")
+        try:
+            claim(self._file)
+            self._backlog = bytearray(b"\n" if self._ends_torn() else b"")
+        except OSError:
+            os.close(self._file)
+            raise
         self._dropped = 0
         self._failing_since: float | None = None
         self._refusal: OSError | None = None

@@ -127,6 +127,14 @@ def test_that_ordinary_lines_stay_within_twenty_a_second(tmp_path: Path) -> None
     assert max(per_second.values()) <= 20
 
 
+def test_that_a_record_has_one_writer_at_a_time(tmp_path: Path) -> None:
+    first = Emitter(tmp_path / "e.jsonl")
+    with pytest.raises(OSError, match="another program"):
+        Emitter(tmp_path / "e.jsonl")
+    first.close()
+    Emitter(tmp_path / "e.jsonl").close()
+
+
 def test_that_important_events_are_written_at_once_after_what_came_before(tmp_path: Path) -> None:
     clock = Clock()
     emitter = Emitter(tmp_path / "e.jsonl", clock, clock)
