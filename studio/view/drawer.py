@@ -24,6 +24,7 @@ from studio.view.document import Document
 from studio.view.hintcard import HintCard
 from studio.view.hints import Hints
 from studio.view.icons import icon
+from studio.view.pieces import clear, wrapped
 from studio.view.theme import theme
 
 _ASK_LINES = 4
@@ -122,11 +123,13 @@ class Drawer(QFrame):
         hints = self._hints.hints[:_SHOWN_AT_MOST]
         if [card.hint for card in _cards_in(self._cards)] == list(hints) and hints:
             return
-        _clear(self._cards)
+        clear(self._cards)
         for hint in hints:
             self._cards.addWidget(HintCard(hint, self._apply))
         if not hints:
-            self._cards.addWidget(_quiet(tr("Nothing to mend. When something could be better, it is explained here.")))
+            self._cards.addWidget(
+                wrapped(tr("Nothing to mend. When something could be better, it is explained here."), "muted")
+            )
 
     def _apply(self, remedy: EditRemedy) -> None:
         try:
@@ -156,39 +159,24 @@ class Drawer(QFrame):
 
     def _show_answers(self, hints: tuple[Hint, ...], topics: tuple[Topic, ...]) -> None:
         self._on_text()
-        _clear(self._answers)
+        clear(self._answers)
         for hint in hints[:_SHOWN_AT_MOST]:
             self._answers.addWidget(HintCard(hint, self._apply))
         if hints:
             return
         if topics:
             near = "\n".join(f"•  {topic.title}" for topic in topics)
-            self._answers.addWidget(_quiet(tr("No line in it is known. It may be about:") + "\n" + near))
+            self._answers.addWidget(wrapped(tr("No line in it is known. It may be about:") + "\n" + near, "muted"))
         else:
             self._answers.addWidget(
-                _quiet(
-                    tr("No line in it is known. Paste the whole traceback, with its last line, where there is more.")
+                wrapped(
+                    tr("No line in it is known. Paste the whole traceback, with its last line, where there is more."),
+                    "muted",
                 )
             )
-
-
-def _quiet(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setProperty("role", "muted")
-    return label
 
 
 def _cards_in(layout: QVBoxLayout) -> list[HintCard]:
     items = (layout.itemAt(place) for place in range(layout.count()))
     widgets = (item.widget() for item in items if item is not None)
     return [widget for widget in widgets if isinstance(widget, HintCard)]
-
-
-def _clear(layout: QVBoxLayout) -> None:
-    while (item := layout.takeAt(0)) is not None:
-        widget = item.widget()
-        if widget is not None:
-            widget.hide()
-            widget.deleteLater()

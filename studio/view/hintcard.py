@@ -8,24 +8,18 @@ from urllib.parse import urlsplit
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from studio.advice.hint import CommandRemedy, EditRemedy, Hint, Remedy, StepRemedy
-from studio.core.problem import Severity
 from studio.core.text import tr
 from studio.view.badges import StatusBadge
 from studio.view.icons import icon
+from studio.view.pieces import button, severity_status, wrapped
 from studio.view.theme import theme
-from studio.view.workspace import PageStatus
 
 Apply = Callable[[EditRemedy], None]
 
 _COPIED_MS = 1600
-_STATUS = {
-    Severity.ERROR: PageStatus.ERROR,
-    Severity.WARNING: PageStatus.WARNING,
-    Severity.INFO: PageStatus.NOTHING,
-}
 
 
 class HintCard(QFrame):
@@ -49,7 +43,7 @@ class HintCard(QFrame):
         for sentence in hint.evidence:
             column.addWidget(self._evidence(sentence))
         if hint.why:
-            column.addWidget(_wrapped(hint.why, "muted"))
+            column.addWidget(wrapped(hint.why, "muted"))
         for remedy in hint.remedies:
             column.addWidget(self._remedy(remedy))
         if hint.causes or hint.sources:
@@ -58,36 +52,34 @@ class HintCard(QFrame):
     def _head(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        badge = StatusBadge(_STATUS[self.hint.severity])
-        title = _wrapped(self.hint.title, "heading")
+        badge = StatusBadge(severity_status(self.hint.severity))
+        title = wrapped(self.hint.title, "heading")
         row.addWidget(badge, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(title, 1)
         return row
 
     def _quote(self, line: str) -> QLabel:
-        quote = _wrapped(_breakable(line.strip()), "quote")
+        quote = wrapped(_breakable(line.strip()), "quote")
         quote.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         quote.setToolTip(tr("The line that was recognised."))
         return quote
 
     def _evidence(self, sentence: str) -> QLabel:
-        label = _wrapped(sentence, "evidence")
+        label = wrapped(sentence, "evidence")
         label.setToolTip(tr("Measured here, not a guess."))
         return label
 
     def _remedy(self, remedy: Remedy) -> QWidget:
         match remedy:
             case EditRemedy(label=label):
-                button = _button(label, "hint.apply", tr("Changes the project. It can be undone with Ctrl+Z."))
-                if not self._has_main:
-                    self._has_main = True
-                    button.setProperty("role", "primary")
-                button.clicked.connect(lambda: self._apply(remedy))
-                return button
+                role = "" if self._has_main else "primary"
+                self._has_main = True
+                teaches = tr("Changes the project. It can be undone with Ctrl+Z.")
+                return button(label, teaches, "hint.apply", lambda: self._apply(remedy), role)
             case CommandRemedy():
                 return CommandRow(remedy)
             case StepRemedy(text=text):
-                return _wrapped("→ " + text, "")
+                return wrapped("→ " + text)
         assert_never(remedy)
 
     def _more(self) -> QWidget:
@@ -95,13 +87,13 @@ class HintCard(QFrame):
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        button = QToolButton()
-        button.setText(tr("Causes and sources"))
-        button.setObjectName("hint.more")
-        button.setToolTip(tr("What may be behind it, and where this knowledge comes from."))
-        button.setCheckable(True)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setArrowType(Qt.ArrowType.RightArrow)
+        unfolder = QToolButton()
+        unfolder.setText(tr("Causes and sources"))
+        unfolder.setObjectName("hint.more")
+        unfolder.setToolTip(tr("What may be behind it, and where this knowledge comes from."))
+        unfolder.setCheckable(True)
+        unfolder.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        unfolder.setArrowType(Qt.ArrowType.RightArrow)
         inner = QLabel(_more_html(self.hint))
         inner.setWordWrap(True)
         inner.setOpenExternalLinks(True)
@@ -110,10 +102,10 @@ class HintCard(QFrame):
 
         def unfold(is_open: bool) -> None:
             inner.setVisible(is_open)
-            button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+            unfolder.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
 
-        button.toggled.connect(unfold)
-        column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        unfolder.toggled.connect(unfold)
+        column.addWidget(unfolder, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(inner)
         return holder
 
@@ -128,10 +120,10 @@ class CommandRow(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         if remedy.label:
-            column.addWidget(_wrapped(remedy.label, ""))
+            column.addWidget(wrapped(remedy.label))
         row = QHBoxLayout()
         row.setSpacing(6)
-        text = _wrapped(_breakable(remedy.command), "quote")
+        text = wrapped(_breakable(remedy.command), "quote")
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.button = QToolButton()
         self.button.setObjectName("hint.copy")
@@ -152,24 +144,6 @@ class CommandRow(QWidget):
 
     def _show_icon(self) -> None:
         self.button.setIcon(icon("copy"))
-
-
-def _wrapped(text: str, role: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-    if role:
-        label.setProperty("role", role)
-    return label
-
-
-def _button(label: str, name: str, help: str) -> QPushButton:
-    button = QPushButton(label)
-    button.setObjectName(name)
-    button.setAccessibleName(label)
-    button.setToolTip(help)
-    return button
 
 
 def _breakable(text: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
 from studio.core.problem import Problem, Severity
 from studio.core.text import problem_message, problem_repair, tr
 from studio.view.badges import StatusBadge
 from studio.view.icons import icon
+from studio.view.pieces import wrapped
 from studio.view.theme import set_role, theme
 from studio.view.workspace import PageStatus
 
@@ -19,28 +20,29 @@ Kind = Literal["good", "warning", "error"]
 
 # Good news goes by itself; trouble stays until someone has seen it.
 _GOOD_MS = 8000
-_STATUS = {"good": PageStatus.READY, "warning": PageStatus.WARNING, "error": PageStatus.ERROR}
+_STATUS: dict[Kind, PageStatus] = {
+    "good": PageStatus.READY,
+    "warning": PageStatus.WARNING,
+    "error": PageStatus.ERROR,
+}
 
 
 class NoticeBar(QFrame):
-    """Shows one notice at a time."""
+    """Shows one notice at a time. Its parts are named after `name`."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "notice") -> None:
         super().__init__()
-        self.setObjectName("notice")
+        self.setObjectName(name)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(12, 8, 8, 8)
         self._row.setSpacing(10)
         self._badge = StatusBadge()
-        self.words = QLabel()
-        self.words.setWordWrap(True)
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.words.setObjectName("notice.words")
+        self.words = wrapped(is_selectable=True)
+        self.words.setObjectName(f"{name}.words")
         self._button: QPushButton | None = None
         self._is_problem = False
         self._close = QToolButton()
-        self._close.setObjectName("notice.close")
+        self._close.setObjectName(f"{name}.close")
         self._close.setAccessibleName(tr("Dismiss"))
         self._close.setToolTip(tr("Dismiss this message."))
         self._close.clicked.connect(self.hide)
@@ -64,7 +66,7 @@ class NoticeBar(QFrame):
             self._button = None
         if run is not None:
             self._button = QPushButton(label)
-            self._button.setObjectName("notice.button")
+            self._button.setObjectName(f"{self.objectName()}.button")
             self._button.setToolTip(label)
             self._button.clicked.connect(self.hide)
             self._button.clicked.connect(run)

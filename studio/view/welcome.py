@@ -25,6 +25,7 @@ from studio.core.text import tr
 from studio.view.elided import ElidedLabel
 from studio.view.icons import IconLabel, icon, program_icon
 from studio.view.openings import Openings
+from studio.view.pieces import clear
 from studio.view.recovery import RecoveryCopy
 from studio.view.theme import theme
 from studio.view.workspace import SettingsHolder
@@ -168,7 +169,7 @@ class Welcome(QScrollArea):
 
     def show_recent(self) -> None:
         """The projects that were open before; those whose file is gone say so and can be forgotten."""
-        _clear(self._recent)
+        clear(self._recent)
         recent = self._settings.value.recent
         if not recent:
             return
@@ -205,7 +206,7 @@ class Welcome(QScrollArea):
 
     def show_recovered(self, copies: tuple[RecoveryCopy, ...], forget: Callable[[RecoveryCopy], None]) -> None:
         """Offer what windows that ended unexpectedly left behind; `forget` deletes a copy."""
-        _clear(self._recovered)
+        clear(self._recovered)
         for copy in copies:
             self._recovered.addWidget(self._recovered_card(copy, forget))
 
@@ -253,11 +254,3 @@ def _name(copy: RecoveryCopy) -> str:
 
 def _project_name(path: Path) -> str:
     return path.name.removesuffix(".json").removesuffix(".studio")
-
-
-def _clear(layout: QVBoxLayout) -> None:
-    while (item := layout.takeAt(0)) is not None:
-        widget = item.widget()
-        if widget is not None:
-            widget.hide()
-            widget.deleteLater()

@@ -92,7 +92,7 @@ def test_that_saving_writes_the_file_and_the_command_then_names_it(
     assert page.status() is PageStatus.BUSY and not page.save_button.isEnabled()
     qtbot.waitUntil(lambda: page.status() is PageStatus.READY)
     assert zipfile.is_zipfile(target)
-    assert str(target) in page.notice.text.text()
+    assert str(target) in page.notice.words.text()
     assert page.command.text() == f"studio predict '{target}' PICTURE"
     click(qtbot, page, "export.copy")
     assert QGuiApplication.clipboard().text() == page.command.text()
@@ -105,8 +105,8 @@ def test_that_a_file_that_cannot_be_written_is_named_and_can_be_tried_elsewhere(
     (tmp_path / "file").write_text("in the way")
     page = make_page()
     page.save(tmp_path / "file" / "m.zip")
-    qtbot.waitUntil(lambda: "could not be written" in page.notice.text.text())
-    assert str(tmp_path / "file" / "m.zip") in page.notice.text.text()
+    qtbot.waitUntil(lambda: "could not be written" in page.notice.words.text())
+    assert str(tmp_path / "file" / "m.zip") in page.notice.words.text()
     assert page.save_button.isEnabled()
 
 
@@ -129,7 +129,7 @@ def test_that_saving_shows_progress_and_can_be_stopped(
     qtbot.waitUntil(lambda: page._bar.value() == 250)
     assert page._busy_text.text() == "5.0 GiB of 20.0 GiB"
     click(qtbot, page, "export.stop")
-    qtbot.waitUntil(lambda: "stopped" in page.notice.text.text())
+    qtbot.waitUntil(lambda: "stopped" in page.notice.words.text())
     assert not page._busy.isVisible() and page.save_button.isEnabled()
 
 
@@ -137,7 +137,7 @@ def test_that_a_damaged_model_is_named_instead_of_saved(workspace: Workspace, ma
     run = add_run(workspace.folders.runs)
     (run / "model" / "network.json").write_text("{")
     page = make_page()
-    assert str(run / "model") in page.notice.text.text()
+    assert str(run / "model") in page.notice.words.text()
     assert not page.save_button.isEnabled()
 
 

@@ -267,7 +267,7 @@ def test_that_its_settings_can_be_used_and_taken_back(qtbot: QtBot, make_page: M
     project = workspace.document.project
     assert project.recipe == load_project(project_file(run)).recipe
     assert project.network.blocks and project.data == before.data
-    click(qtbot, page, "results.notice.undo")
+    click(qtbot, page, "results.notice.button")
     assert workspace.document.project == before
 
 
@@ -278,7 +278,7 @@ def test_that_undo_in_the_notice_never_takes_back_a_later_edit(
     page = make_page()
     click(qtbot, page, "results.use")
     workspace.document.edit("Rename", lambda project: replace(project, name="later"))
-    click(qtbot, page, "results.notice.undo")
+    click(qtbot, page, "results.notice.button")
     assert workspace.document.project.name == "later"
 
 
@@ -313,7 +313,7 @@ def test_that_a_deleted_run_comes_back_with_undo(qtbot: QtBot, make_page: MakePa
     qtbot.waitUntil(lambda: page.run_model.rowCount() == 1)
     settle(qtbot, page)
     assert not gone.exists() and kept.exists()
-    click(qtbot, page, "results.notice.undo")
+    click(qtbot, page, "results.notice.button")
     qtbot.waitUntil(lambda: page.run_model.rowCount() == 2)
     settle(qtbot, page)
     assert gone.exists()
@@ -329,7 +329,7 @@ def test_that_the_delete_key_deletes_the_chosen_runs(qtbot: QtBot, make_page: Ma
     qtbot.waitUntil(lambda: page.run_model.rowCount() == 1)
     settle(qtbot, page)
     assert [run.exists() for run in runs] == [False, False, True]
-    assert "2 runs are in the trash" in page.notice.text.text()
+    assert "2 runs are in the trash" in page.notice.words.text()
 
 
 def test_that_the_run_deleted_last_can_be_restored_from_the_menu(
@@ -357,7 +357,7 @@ def test_that_a_run_that_cannot_be_moved_is_named_with_the_reason(
     page = make_page()
     click(qtbot, page, "results.delete")
     settle(qtbot, page)
-    assert str(run) in page.notice.text.text() and run.exists()
+    assert str(run) in page.notice.words.text() and run.exists()
 
 
 def test_that_a_running_run_cannot_be_deleted(make_page: MakePage, workspace: Workspace, qtbot: QtBot) -> None:

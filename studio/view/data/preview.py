@@ -14,7 +14,7 @@ from studio.core.text import problem_message, tr
 from studio.dataset.loading import Refused, load_rgb, to_working_size
 from studio.dataset.progress import IsCancelled, ReportProgress
 from studio.view.background import BackgroundTask
-from studio.view.data.findings import wrapped
+from studio.view.pieces import wrapped
 
 _SIDE_PX = 128
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.core.edits import SetPart
 from studio.core.fields import Value
@@ -16,18 +16,23 @@ from studio.view.data.findings import Findings
 from studio.view.data.preview import Preview
 from studio.view.data.variations import Variations
 from studio.view.form import Form
+from studio.view.pieces import card, wrapped
+from studio.view.scroll import ColumnScroll
 from studio.view.workspace import Workspace
 
 SIDE_WIDTH_PX = 380
+_LEAST_WIDTH_PX = 366
 
 
-class SettingsColumn(QScrollArea):
+class SettingsColumn(ColumnScroll):
     """What can be set about the pictures, beside what was found in them. `show_files(problem)` follows a finding."""
 
     show_files = Signal(object)
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__()
+        inner = QWidget()
+        inner.setMinimumWidth(_LEAST_WIDTH_PX)
+        super().__init__(inner)
         self._workspace = workspace
         self._path: Path | None = None
         self._findings = Findings()
@@ -39,22 +44,15 @@ class SettingsColumn(QScrollArea):
         self._data = Form(fields_of(Data))
         self._data.edited.connect(self._edit_data)
         self._variations = Variations(workspace)
-        self._split_text = QLabel()
-        self._split_text.setProperty("role", "muted")
-        self._split_text.setWordWrap(True)
-        inner = QWidget()
+        self._split_text = wrapped("", "muted")
         column = QVBoxLayout(inner)
         column.setContentsMargins(8, 0, 14, 0)
         column.setSpacing(12)
-        column.addWidget(_card(tr("Findings"), self._findings))
-        column.addWidget(_card(tr("Working size"), self._preprocessing, self._preview))
-        column.addWidget(_card(tr("Split"), self._data, self._split_text))
-        column.addWidget(_card(tr("Augmentation"), self._variations))
+        column.addWidget(card(tr("Findings"), self._findings))
+        column.addWidget(card(tr("Working size"), self._preprocessing, self._preview))
+        column.addWidget(card(tr("Split"), self._data, self._split_text))
+        column.addWidget(card(tr("Augmentation"), self._variations))
         column.addStretch(1)
-        self.setWidgetResizable(True)
-        self.setWidget(inner)
-        self.setMinimumWidth(SIDE_WIDTH_PX)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def refresh(self) -> None:
         """Show what the project and its pictures say now."""
@@ -105,16 +103,3 @@ class SettingsColumn(QScrollArea):
         if not len(split.test):
             return text
         return text + " " + tr("{n:,} test pictures are kept apart.", n=len(split.test))
-
-
-def _card(title: str, *widgets: QWidget) -> QFrame:
-    card = QFrame()
-    card.setProperty("role", "card")
-    column = QVBoxLayout(card)
-    column.setContentsMargins(14, 12, 14, 12)
-    heading = QLabel(title)
-    heading.setProperty("role", "heading")
-    column.addWidget(heading)
-    for widget in widgets:
-        column.addWidget(widget)
-    return card

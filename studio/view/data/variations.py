@@ -15,8 +15,8 @@ from studio.core.fields import Value
 from studio.core.problem import Problem
 from studio.core.project import Project, fields_of
 from studio.core.text import problem_message, tr
-from studio.view.data.findings import wrapped
 from studio.view.form import Form
+from studio.view.pieces import wrapped
 from studio.view.theme import set_role
 from studio.view.workspace import Workspace
 

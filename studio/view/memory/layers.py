@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from studio.core.quantities import size_text
 from studio.memory.timeline import Layer
+from studio.view.pieces import wrapped
 from studio.view.plots.curves import Style
 from studio.view.plots.legend import Swatch
-from studio.view.train.cards import label
 
 
 class LayerLegend(QWidget):
@@ -47,7 +47,7 @@ class LayerLegend(QWidget):
             self._grid.addWidget(Swatch(*self._looks[layer.id]), row, 0, top)
             self._grid.addWidget(name, row, 1, top)
             self._grid.addWidget(value, row, 2, top)
-            self._grid.addWidget(label(layer.explanation, "muted"), row, 3, top)
+            self._grid.addWidget(wrapped(layer.explanation, "muted"), row, 3, top)
 
     def show_values(self, values: Mapping[str, float | None]) -> None:
         """Show the newest bytes of each layer."""

@@ -9,7 +9,7 @@ from studio.core.runstate import MemoryCurves
 from studio.core.text import tr
 from studio.view.memory.curves import Figure, figures_between
 from studio.view.memory.tables import FlatTable
-from studio.view.train.cards import Card, button, label, row
+from studio.view.pieces import Card, button, row, wrapped
 
 _NAME, _FIRST, _SECOND, _DIFFERENCE = range(4)
 PIN_NAMES = ("A", "B")
@@ -33,20 +33,24 @@ class MomentsCard(Card):
         self._moments: list[float | None] = [None, None]
         self._next = 0
         self._curves = MemoryCurves()
-        self.column.addWidget(label(tr("Compare two moments"), "heading"))
-        self.advice = label("", "muted")
+        self.column.addWidget(wrapped(tr("Compare two moments"), "heading"))
+        self.advice = wrapped("", "muted")
         self.column.addWidget(self.advice)
         self.snapshot = button(
             tr("Count tensors now"),
             tr("Records at the next step which tensors are alive, and takes that moment for the comparison."),
-            "memory.snapshot", on_click=self.snapshot_wanted.emit,
+            "memory.snapshot", run=self.snapshot_wanted.emit,
         )  # fmt: skip
         self.ends = button(
             tr("Compare start and now"), tr("Takes the run's first and newest sample."), "memory.ends",
-            on_click=self.choose_ends,
+            run=self.choose_ends,
         )  # fmt: skip
         self.forget = button(
-            tr("Forget both"), tr("Takes the two marks off the plot again."), "memory.forget", "quiet", self.clear
+            tr("Forget both"),
+            tr("Takes the two marks off the plot again."),
+            "memory.forget",
+            self.clear,
+            "quiet",
         )
         line = row(self.snapshot, self.ends, self.forget)
         line.addStretch(1)

@@ -11,8 +11,8 @@ from studio.core.text import tr
 from studio.memory.forecast import forecast_check
 from studio.memory.host import HostKind, HostVerdict, host_verdict
 from studio.view.memory.curves import HighWater
+from studio.view.pieces import Card, wrapped
 from studio.view.theme import set_role
-from studio.view.train.cards import Card, label
 
 _LEAST_PAUSE_SECONDS = 2.0
 # Judging looks at every sample; it may take this share of the window's time.
@@ -37,10 +37,10 @@ class GrowthCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("memory.growth")
-        self.column.addWidget(label(tr("Does anything grow?"), "heading"))
-        self.sentence = label(tr("Too few samples yet to judge whether memory grows."))
-        self.rate = label("")
-        self.evidence = label("", "muted", is_selectable=True)
+        self.column.addWidget(wrapped(tr("Does anything grow?"), "heading"))
+        self.sentence = wrapped(tr("Too few samples yet to judge whether memory grows."))
+        self.rate = wrapped("")
+        self.evidence = wrapped("", "muted", is_selectable=True)
         for part in (self.sentence, self.rate, self.evidence):
             self.column.addWidget(part)
         self.column.addStretch(1)
@@ -88,11 +88,11 @@ class ForecastCard(Card):
         super().__init__()
         self.setObjectName("memory.forecast")
         self._host, self._card = HighWater(), HighWater()
-        self.column.addWidget(label(tr("Forecast and truth"), "heading"))
-        self.sentence = label("")
+        self.column.addWidget(wrapped(tr("Forecast and truth"), "heading"))
+        self.sentence = wrapped("")
         teaches = tr("The forecast is made from the network and the batch, before any run.")
         self.column.addWidget(self.sentence)
-        self.column.addWidget(label(teaches, "muted"))
+        self.column.addWidget(wrapped(teaches, "muted"))
         self.column.addStretch(1)
 
     def show_state(self, state: RunState) -> None:

@@ -27,6 +27,12 @@ def sign_colour(sign: Sign) -> QColor:
             return theme().series(1)
         case Group.DENSE:
             return theme().series(6)
+        case Group.COMPOSITE:
+            return theme().series(5)
+        case Group.RECURRENT:
+            return theme().series(7)
+        case Group.ATTENTION:
+            return theme().series(3)
         case Group.MERGING:
             return theme().series(4)
         case None:
@@ -73,6 +79,20 @@ def _path(sign: Sign, side: float) -> QPainterPath:
             for start in (0.12, 0.88):
                 for end in (0.12, 0.88):
                     _lines(path, side, [(0, start), (1, end)])
+        case Group.COMPOSITE:  # a stage with a way around it
+            path.addRect(QRectF(side * 0.3, side * 0.45, side * 0.4, side * 0.5))
+            _lines(path, side, [(0, 0.7), (0.3, 0.7)])
+            _lines(path, side, [(0.7, 0.7), (1, 0.7)])
+            path.moveTo(side * 0.08, side * 0.7)
+            path.cubicTo(side * 0.1, side * -0.08, side * 0.9, side * -0.08, side * 0.92, side * 0.7)
+        case Group.RECURRENT:  # round and round
+            path.arcMoveTo(QRectF(side * 0.05, side * 0.05, side * 0.9, side * 0.9), 40)
+            path.arcTo(QRectF(side * 0.05, side * 0.05, side * 0.9, side * 0.9), 40, 290)
+            _lines(path, side, [(0.62, 0.2), (0.86, 0.24), (0.92, 0.0)])
+        case Group.ATTENTION:  # one looks at all
+            for end in (0.08, 0.5, 0.92):
+                _lines(path, side, [(0.5, 0.92), (end, 0.3)])
+                path.addEllipse(QPointF(side * end, side * 0.16), side * 0.1, side * 0.1)
         case Group.MERGING:
             _lines(path, side, [(0, 0.05), (0.5, 0.5), (1, 0.5)])
             _lines(path, side, [(0, 0.95), (0.5, 0.5)])

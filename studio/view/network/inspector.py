@@ -29,8 +29,9 @@ from studio.view.form import Form
 from studio.view.network.composer import Composer
 from studio.view.network.glyphs import sign_icon
 from studio.view.network.rows import INPUT, OUTPUT
-from studio.view.network.trouble import TroubleCard, wrapped
 from studio.view.network.wording import block_label, preparation_text, spec_of
+from studio.view.pieces import clear, wrapped
+from studio.view.problemcard import ProblemCard
 from studio.view.theme import set_role, theme
 
 _SIGN_PX = 30
@@ -124,7 +125,7 @@ class Inspector(QScrollArea):
             shape = shape_text(project.preprocessing.shape)
             column.addWidget(wrapped(tr("One picture, as the network sees it: {shape}.", shape=shape), "muted"))
             how = preparation_text(project.preprocessing)
-            column.addWidget(wrapped(tr("Every picture is prepared alike: {how}.", how=how), ""))
+            column.addWidget(wrapped(tr("Every picture is prepared alike: {how}.", how=how)))
             column.addWidget(self._data_button(tr("Change on the Data page")))
         elif self._composer.selected == (OUTPUT,):
             column.addLayout(_title(tr("Output"), sign_icon(None, _SIGN_PX)))
@@ -133,7 +134,7 @@ class Inspector(QScrollArea):
             column.addLayout(self._troubles)
             if project.data.classes:
                 heading = trn(project.class_count, "{n} class:", "{n} classes:")
-                column.addWidget(wrapped(f"{heading} {', '.join(project.data.classes)}", ""))
+                column.addWidget(wrapped(f"{heading} {', '.join(project.data.classes)}"))
         else:
             column.addWidget(_heading(tr("Settings")))
             column.addWidget(wrapped(tr("Select a block to see what it does and to change its settings."), "muted"))
@@ -238,14 +239,14 @@ class Inspector(QScrollArea):
         if problems == self._problems:
             return
         self._problems = problems
-        while (item := self._troubles.takeAt(0)) is not None:
-            card = item.widget()
-            if card is not None:
-                card.hide()
-                card.deleteLater()
+        clear(self._troubles)
         for problem in problems:
-            more = ((tr("Go to the Data page"), self.data_wanted.emit),) if problem.code in _OF_DATA else ()
-            self._troubles.addWidget(TroubleCard(problem, self._composer.apply_fix, more))
+            card = ProblemCard(problem)
+            card.fixed.connect(self._composer.apply_fix)
+            if problem.code in _OF_DATA:
+                teaches = tr("Shows where the pictures come from.")
+                card.add_button(tr("Go to the Data page"), teaches, self.data_wanted.emit)
+            self._troubles.addWidget(card)
 
     def _show_values(self) -> None:
         chosen = self._composer.chosen

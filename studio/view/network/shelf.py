@@ -47,6 +47,10 @@ def _children(shelf: QTreeWidgetItem) -> list[QTreeWidgetItem]:
     return [item for n in range(shelf.childCount()) if (item := shelf.child(n)) is not None]
 
 
+def _names(spec: BlockSpec) -> str:
+    return " ".join((spec.kind, spec.label, tr(spec.label))).casefold()
+
+
 class Shelf(QWidget):
     """The palette. `used(kind)` asks for a new block of that kind after the selection."""
 
@@ -147,7 +151,7 @@ class Shelf(QWidget):
         words = wanted.casefold().split()
         for item in self.items():
             spec = BLOCKS[str(item.data(0, _KIND_ROLE))]
-            text = " ".join((spec.kind, spec.label, tr(spec.label), tr(spec.help))).casefold()
+            text = f"{_names(spec)} {tr(spec.help).casefold()}"
             item.setHidden(not all(word in text for word in words))
         for place in range(self.tree.topLevelItemCount()):
             shelf = self.tree.topLevelItem(place)
@@ -161,9 +165,10 @@ class Shelf(QWidget):
             self.used.emit(kind)
 
     def _use_first(self) -> None:
-        found = self.found()
-        if self.search.text().strip() and found:
-            self.used.emit(found[0])
+        found, words = self.found(), self.search.text().casefold().split()
+        if words and found:
+            # What has it in its name is meant before what only mentions it.
+            self.used.emit(min(found, key=lambda kind: not all(word in _names(BLOCKS[kind]) for word in words)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The down key goes from the search into what it found."""

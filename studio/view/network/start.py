@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWi
 from studio.core.templates import Template, templates
 from studio.core.text import tr, trn
 from studio.view.network.clipping import BLOCKS_MIME
-from studio.view.network.trouble import wrapped
 from studio.view.network.wording import block_label
+from studio.view.pieces import wrapped
 from studio.view.theme import set_role, theme
 
 
@@ -49,7 +49,7 @@ class Start(QScrollArea):
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(theme().space_px)
         column.addWidget(wrapped(template.label, "heading"))
-        column.addWidget(wrapped(template.help, ""))
+        column.addWidget(wrapped(template.help))
         blocks = template.network.blocks
         names = " › ".join(block_label(block.kind) for block in blocks)
         column.addWidget(wrapped(f"{trn(len(blocks), '{n} block', '{n} blocks')}: {names}", "muted"))

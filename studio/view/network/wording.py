@@ -25,6 +25,12 @@ def group_label(group: Group) -> str:
             return tr("Activation functions")
         case Group.DENSE:
             return tr("Flatten, linear")
+        case Group.COMPOSITE:
+            return tr("Ready-made stages")
+        case Group.RECURRENT:
+            return tr("Row by row")
+        case Group.ATTENTION:
+            return tr("Transformer")
         case Group.MERGING:
             return tr("Merging")
     assert_never(group)
@@ -78,6 +84,8 @@ def _part(spec: BlockSpec, field: Field, value: Value) -> str:
             return trn(value, "{n} output", "{n} outputs")
         case "stride", int() if value != 1 or field.optional:
             return tr("stride {n}", n=value)
+        case "padding", None:
+            return tr("keeps the size")
         case "padding", int() if value:
             return tr("padding {n}", n=value)
         case "rate", int() | float():

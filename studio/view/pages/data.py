@@ -31,7 +31,9 @@ from studio.view.actions import Action
 from studio.view.data.browser import PictureBrowser
 from studio.view.data.classes import ClassModel, ClassRow, ClassTable
 from studio.view.data.side import SIDE_WIDTH_PX, SettingsColumn
+from studio.view.emptystate import EmptyState
 from studio.view.form import CalmCombo
+from studio.view.pieces import button
 from studio.view.workspace import Page, PageStatus, Workspace
 
 
@@ -53,26 +55,14 @@ class DataPage(Page):
     # The parts
 
     def _empty_state(self) -> QWidget:
-        holder = QWidget()
-        column = QVBoxLayout(holder)
-        column.addStretch(1)
-        title = QLabel(tr("No pictures yet"))
-        title.setProperty("role", "title")
-        text = QLabel(
-            tr("Choose a folder that holds one folder of pictures for each class. You can also drop it on this window.")
+        text = tr(
+            "Choose a folder that holds one folder of pictures for each class. You can also drop it on this window."
         )
-        text.setProperty("role", "muted")
-        text.setWordWrap(True)
-        text.setMaximumWidth(520)
-        text.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        button = QPushButton(tr("Choose a folder of pictures"))
-        button.setProperty("role", "primary")
-        button.setObjectName("data.choose_first")
-        button.clicked.connect(self.ask_for_folder)
-        for widget in (title, text, button):
-            column.addWidget(widget, alignment=Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(2)
-        return holder
+        choose = button(
+            tr("Choose a folder of pictures"), tr("Your files are never changed."), "data.choose_first",
+            self.ask_for_folder, "primary",
+        )  # fmt: skip
+        return EmptyState(tr("No pictures yet"), text, choose)
 
     def _full_state(self) -> QWidget:
         holder = QWidget()

@@ -32,9 +32,10 @@ from studio.runs.bundle import SUFFIX, ModelContents, contents_of, write_bundle
 from studio.runs.catalogue import RunSummary
 from studio.view.actions import Action
 from studio.view.background import BackgroundTask
-from studio.view.data.findings import wrapped
+from studio.view.emptystate import EmptyState
 from studio.view.form import CalmCombo
-from studio.view.results.cards import EmptyState, NoticeBar, button, card
+from studio.view.notices import NoticeBar
+from studio.view.pieces import button, card, wrapped
 from studio.view.results.flow import FlowLayout
 from studio.view.results.inventory import Inventory
 from studio.view.results.runlist import RunList
@@ -348,7 +349,7 @@ class ExportPage(Page):
             return
         self._saved = destination
         self._show_command()
-        self.notice.say(tr("Saved as {file}.", file=shown(str(destination))), "card-good")
+        self.notice.say(tr("Saved as {file}.", file=shown(str(destination))), "good")
 
     def _on_cancelled(self) -> None:
         self._end()
@@ -357,7 +358,7 @@ class ExportPage(Page):
     def _on_failed(self, destination: Path, error: Exception) -> None:
         self._end()
         text = tr("{file} could not be written: {reason}.", file=shown(str(destination)), reason=str(error))
-        self.notice.say(text, "card-error")
+        self.notice.say(text, "error")
 
     def copy_command(self) -> None:
         """Put the command on the clipboard."""
@@ -371,4 +372,4 @@ class ExportPage(Page):
 
     def _say_problem(self, problem: Problem) -> None:
         parts = (problem_message(problem), problem_why(problem), problem_repair(problem))
-        self.notice.say(" ".join(part for part in parts if part), "card-error")
+        self.notice.say(" ".join(part for part in parts if part), "error")

@@ -21,13 +21,13 @@ from studio.view.memory.layers import LayerLegend
 from studio.view.memory.moments import MomentsCard
 from studio.view.memory.roles import RoleTable, forecast_by_role
 from studio.view.memory.verdicts import ForecastCard, GrowthCard
+from studio.view.pieces import Card, button, wrapped
 from studio.view.plots.curve import CurvePlot
 from studio.view.plots.curves import Curve, Style
 from studio.view.plots.graph import AxisSpec
 from studio.view.plots.ranges import clock_text
-from studio.view.train.cards import Card, button, label
+from studio.view.scroll import ColumnScroll
 from studio.view.train.reflow import Reflow
-from studio.view.train.scroll import ColumnScroll
 from studio.view.workspace import Page, PageStatus, Workspace
 
 _LEAST_SECONDS = 10.0
@@ -106,16 +106,16 @@ class MemoryPage(Page):
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
-        column.addWidget(label(tr("Memory"), "title"))
-        self.which = label("", "muted")
+        column.addWidget(wrapped(tr("Memory"), "title"))
+        self.which = wrapped("", "muted")
         column.addWidget(self.which)
         column.addWidget(Reflow((self.growth, self.forecast), (2, 1)))
         column.addWidget(_plot_card(self.host, 190, self.host_legend))
         self.gpu_card = _plot_card(self.gpu, 170, self.gpu_legend)
-        self.gpu_others = label("", "muted")
+        self.gpu_others = wrapped("", "muted")
         self.gpu_card.column.addWidget(self.gpu_others)
         column.addWidget(self.gpu_card)
-        self.gpu_sentence = label("", "muted")
+        self.gpu_sentence = wrapped("", "muted")
         self.gpu_sentence.setObjectName("memory.gpu.none")
         column.addWidget(self.gpu_sentence)
         self.tensor_card = _plot_card(self.tensors, 170, self.roles)
@@ -132,17 +132,17 @@ class MemoryPage(Page):
 
     def _empty_state(self) -> QWidget:
         card = Card(margin_px=32)
-        card.column.addWidget(label(tr("No memory was recorded yet"), "title"))
-        card.column.addWidget(label(tr("While a run goes on, you will see here:")))
+        card.column.addWidget(wrapped(tr("No memory was recorded yet"), "title"))
+        card.column.addWidget(wrapped(tr("While a run goes on, you will see here:")))
         for line in (
             tr("• how much memory the run takes, on this machine and on the graphics card, over time"),
             tr("• what it is for: weights, gradients, optimiser, activations, pictures"),
             tr("• whether anything grows without end, and how well the forecast met the truth"),
         ):
-            card.column.addWidget(label(line, "muted"))
+            card.column.addWidget(wrapped(line, "muted"))
         go = button(
-            tr("Go to Train"), tr("The page where training is started."), "memory.empty.go", "primary",
-            lambda: self.workspace.navigator.go("train"),
+            tr("Go to Train"), tr("The page where training is started."), "memory.empty.go",
+            lambda: self.workspace.navigator.go("train"), "primary",
         )  # fmt: skip
         card.column.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
         holder = QWidget()

@@ -24,7 +24,9 @@ from studio.runs.folder import project_file
 from studio.runs.trash import TrashedRun, empty_old, move_to_trash, restore, trashed_runs
 from studio.view.actions import Action
 from studio.view.background import BackgroundTask
-from studio.view.results.cards import EmptyState, NoticeBar, button
+from studio.view.emptystate import EmptyState
+from studio.view.notices import NoticeBar
+from studio.view.pieces import button
 from studio.view.results.classify import Classifier
 from studio.view.results.detail import RunDetail
 from studio.view.results.runlist import Records, RunList
@@ -248,7 +250,7 @@ class ResultsPage(Page):
         try:
             return load_project(project_file(run.folder))
         except ProjectUnreadable as error:
-            self.notice.say(str(error), "card-error")
+            self.notice.say(str(error), "error")
             return None
 
     def open_chosen(self) -> None:
@@ -286,7 +288,7 @@ class ResultsPage(Page):
                 document.undo()
 
         text = tr("The open project now has the network, picture preparation and recipe of {run}.", run=run_title(run))
-        self.notice.say(text, "card-good", undo)
+        self.notice.say(text, "good", tr("Undo"), undo)
 
     def resume_chosen(self) -> None:
         """Go on with the chosen run from its last checkpoint."""
@@ -332,7 +334,7 @@ class ResultsPage(Page):
             name=shown(runs[0].name),
             date=date_text(runs[0].started),
         )
-        self.notice.say(text, "card-warning", lambda: self._restore(trashed))
+        self.notice.say(text, "warning", tr("Undo"), lambda: self._restore(trashed))
         self._list.reload()
 
     def restore_last(self) -> None:
@@ -354,4 +356,4 @@ class ResultsPage(Page):
 
     def _say_problem(self, problem: Problem) -> None:
         parts = (problem_message(problem), problem_why(problem), problem_repair(problem))
-        self.notice.say(" ".join(part for part in parts if part), "card-error")
+        self.notice.say(" ".join(part for part in parts if part), "error")

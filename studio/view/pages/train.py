@@ -18,12 +18,13 @@ from studio.core.runstate import RunState
 from studio.core.text import tr
 from studio.view.actions import Action
 from studio.view.devices import chosen_device
-from studio.view.train.cards import Card, ProblemCards, button, label
+from studio.view.pieces import Card, button, wrapped
+from studio.view.problemcard import ProblemCards
+from studio.view.scroll import ColumnScroll
 from studio.view.train.charts import TrainCharts
 from studio.view.train.controls import RunControls
 from studio.view.train.outcome import OutcomeCard
 from studio.view.train.recipe import RecipeCard
-from studio.view.train.scroll import ColumnScroll
 from studio.view.train.wording import plan
 from studio.view.workspace import Page, PageStatus, Workspace
 
@@ -60,7 +61,7 @@ class TrainPage(Page):
         column = QVBoxLayout(left)
         column.setContentsMargins(16, 16, 8, 16)
         column.setSpacing(12)
-        column.addWidget(label(tr("Train"), "title"))
+        column.addWidget(wrapped(tr("Train"), "title"))
         for part in (self.controls, self.outcome, self.problems, self.recipe):
             column.addWidget(part)
         column.addStretch(1)
@@ -83,17 +84,17 @@ class TrainPage(Page):
     def _empty_state(self) -> QWidget:
         card = Card(margin_px=32)
         card.setObjectName("train.empty")
-        card.column.addWidget(label(tr("Nothing was trained yet"), "title"))
-        card.column.addWidget(label(tr("As soon as training starts, you will see here:")))
+        card.column.addWidget(wrapped(tr("Nothing was trained yet"), "title"))
+        card.column.addWidget(wrapped(tr("As soon as training starts, you will see here:")))
         for line in (
             tr("• the loss, step by step: how wrong the network still is"),
             tr("• the accuracy on training pictures, and on pictures that it was not trained on"),
             tr("• how fast it goes, how long it still takes, and what each step waits for"),
         ):
-            card.column.addWidget(label(line, "muted"))
+            card.column.addWidget(wrapped(line, "muted"))
         hint = tr("The recipe on the left is a good start for most sets of pictures.")
-        card.column.addWidget(label(hint, "muted"))
-        self.empty_button = button("", "", "train.empty.go", "primary", self._on_empty_button)
+        card.column.addWidget(wrapped(hint, "muted"))
+        self.empty_button = button("", "", "train.empty.go", self._on_empty_button, "primary")
         card.column.addWidget(self.empty_button, 0, Qt.AlignmentFlag.AlignLeft)
         holder = QWidget()
         column = QVBoxLayout(holder)

@@ -18,10 +18,9 @@ from studio.dataset.labels import natural_key, shown
 from studio.runs.answers import Prediction
 from studio.runs.catalogue import RunSummary
 from studio.runs.launchers.process import EngineProcess
-from studio.view.data.findings import wrapped
 from studio.view.data.thumbnails import Thumbnails
 from studio.view.icons import pixmap
-from studio.view.results.cards import button
+from studio.view.pieces import button, wrapped
 from studio.view.results.flow import FlowLayout
 from studio.view.results.guesses import Guessed, GuessList, GuessModel, guess_sentence
 from studio.view.results.wording import run_title

@@ -22,8 +22,7 @@ from studio.dataset.labels import shown
 from studio.runs.catalogue import RunSummary
 from studio.runs.scores import class_scores, macro_f1, most_mixed_up
 from studio.view.badges import StatusBadge
-from studio.view.data.findings import wrapped
-from studio.view.results.cards import button
+from studio.view.pieces import button, wrapped
 from studio.view.results.confusion import ConfusionModel, ConfusionTable
 from studio.view.results.flow import FlowLayout
 from studio.view.results.overlay import RunCurves

@@ -10,7 +10,7 @@ from studio.core.text import tr, trn
 from studio.dataset.labels import shown
 from studio.runs.bundle import ModelContents
 from studio.runs.catalogue import RunSummary
-from studio.view.data.findings import wrapped
+from studio.view.pieces import wrapped
 from studio.view.results.wording import NOTHING, accuracy_text
 
 

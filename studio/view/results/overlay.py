@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from studio.core.events import EpochEnded, Metrics
 from studio.core.quantities import share_text
@@ -14,7 +14,7 @@ from studio.core.series import Series
 from studio.core.text import tr
 from studio.dataset.labels import shown
 from studio.runs.catalogue import RunSummary
-from studio.view.data.findings import wrapped
+from studio.view.pieces import clear, framed, take_out, wrapped
 from studio.view.plots.curve import CurvePlot
 from studio.view.plots.curves import Curve
 from studio.view.plots.graph import AxisSpec
@@ -99,9 +99,8 @@ class RunCurves(QWidget):
     def _rebuild(self) -> None:
         for old in (self.accuracy, self.loss):
             if old is not None:
-                _take_out(old.parentWidget())
-        while (item := self._legend.takeAt(0)) is not None:
-            _take_out(item.widget())
+                take_out(old.parentWidget())
+        clear(self._legend)
         self.accuracy = self.loss = None
         if not self._runs:
             return
@@ -123,19 +122,13 @@ class RunCurves(QWidget):
             x_name=tr("Epoch"), can_log=True, has_legend=False,
         )  # fmt: skip
         for plot in (self.accuracy, self.loss):
-            self._stage.addWidget(_framed(plot))
+            self._stage.addWidget(framed(plot))
         self._stage.setSizes([1000, 1000])
 
 
 def _share(value: float) -> str:
     """Whole per cent where it is one, as it is at the ticks of the axis."""
     return f"{value:.0%}" if abs(value * 100 - round(value * 100)) < 1e-9 else share_text(value)
-
-
-def _take_out(widget: QWidget | None) -> None:
-    if widget is not None:
-        widget.setParent(None)
-        widget.deleteLater()
 
 
 def _series(epochs: Sequence[EpochEnded], part: str, measure: str) -> Series:
@@ -158,12 +151,3 @@ def _entry(curve: Curve) -> QWidget:
     row.addWidget(Swatch(curve.colour, curve.style))
     row.addWidget(name)
     return entry
-
-
-def _framed(plot: CurvePlot) -> QFrame:
-    frame = QFrame()
-    set_role(frame, "card")
-    column = QVBoxLayout(frame)
-    column.setContentsMargins(10, 8, 10, 8)
-    column.addWidget(plot)
-    return frame

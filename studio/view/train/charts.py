@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from studio.core.events import EpochEnded
 from studio.core.quantities import duration_text, share_text
 from studio.core.runstate import RunState
 from studio.core.series import Series
 from studio.core.text import tr
+from studio.view.pieces import framed
 from studio.view.plots.curve import CurvePlot
 from studio.view.plots.curves import Curve, text_of
 from studio.view.plots.graph import AxisSpec
 from studio.view.theme import set_role
-from studio.view.train.cards import Card, Tile
 from studio.view.train.reflow import Reflow
+from studio.view.train.tile import Tile
 from studio.view.train.waits import WaitsCard
 
 _LEAST_STEPS = 50.0
@@ -62,9 +63,9 @@ class TrainCharts(QWidget):
         self.accuracy = self._accuracy_plot()
         self.rate = self._rate_plot()
         for plot, stretch in ((self.loss, 5), (self.accuracy, 4)):
-            column.addWidget(_framed(plot), stretch)
+            column.addWidget(framed(plot), stretch)
         self.waits = WaitsCard()
-        column.addWidget(Reflow((_framed(self.rate), self.waits), (2, 1)), 3)
+        column.addWidget(Reflow((framed(self.rate), self.waits), (2, 1)), 3)
 
     def _tiles(self) -> Reflow:
         self.loss_tile = Tile(
@@ -203,10 +204,3 @@ def _time_texts(state: RunState) -> tuple[str, str]:
     left = state.seconds_left
     passed = duration_text(state.ended.seconds or state.seconds) if state.ended else duration_text(state.seconds)
     return passed, "" if left is None else tr("{time} left", time=duration_text(left))
-
-
-def _framed(plot: CurvePlot) -> Card:
-    card = Card(margin_px=12)
-    card.column.addWidget(plot, 1)
-    card.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-    return card

@@ -12,8 +12,8 @@ from studio.core.project import ProjectUnreadable, load_project
 from studio.core.runstate import RunState
 from studio.core.text import tr
 from studio.runs.folder import project_file
+from studio.view.pieces import Card, button, row, wrapped
 from studio.view.theme import set_role
-from studio.view.train.cards import Card, button, label, row
 from studio.view.train.wording import ProgressWords, progress_words
 from studio.view.workspace import Workspace
 
@@ -29,27 +29,27 @@ class RunControls(Card):
         super().__init__()
         self._workspace = workspace
         self.setObjectName("train.controls")
-        self.plan_what = label("")
-        self.plan_costs = label("", "muted")
+        self.plan_what = wrapped("")
+        self.plan_costs = wrapped("", "muted")
         self.column.addWidget(self.plan_what)
         self.column.addWidget(self.plan_costs)
         self.start = button(
-            tr("Start training"), tr("Train the network with this recipe, in a new run (F5)."), "run.start", "primary",
-            self.start_wanted.emit,
+            tr("Start training"), tr("Train the network with this recipe, in a new run (F5)."), "run.start",
+            self.start_wanted.emit, "primary",
         )  # fmt: skip
         self.pause = button(
             tr("Pause"), tr("Wait after the step in hand; the device is free for other work (Ctrl+P)."), "run.pause",
-            on_click=self.toggle_pause,
+            run=self.toggle_pause,
         )  # fmt: skip
         self.stop = button(
-            tr("Stop"), tr("End the run within three seconds; what it learned is kept (Ctrl+.)."), "run.stop", "danger",
-            workspace.training.stop,
+            tr("Stop"), tr("End the run within three seconds; what it learned is kept (Ctrl+.)."), "run.stop",
+            workspace.training.stop, "danger",
         )  # fmt: skip
         self.start.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.pause.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.stop.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.column.addLayout(row(self.start, self.pause, self.stop))
-        self.progress_text = label("")
+        self.progress_text = wrapped("")
         self.progress_text.setObjectName("run.progress.text")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)

@@ -14,8 +14,8 @@ from studio.core.runstate import RunState
 from studio.core.text import tr, trn
 from studio.runs.folder import has_checkpoint, has_model, model_folder
 from studio.view.elided import ElidedLabel
+from studio.view.pieces import Card, button, row, wrapped
 from studio.view.theme import set_role
-from studio.view.train.cards import Card, button, label, row
 
 
 class OutcomeCard(Card):
@@ -29,25 +29,25 @@ class OutcomeCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("train.outcome")
-        self.title = label("", "heading")
-        self.facts = label("", is_selectable=True)
+        self.title = wrapped("", "heading")
+        self.facts = wrapped("", is_selectable=True)
         self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         set_role(self.place, "muted")
         self.results = button(
             tr("See results"), tr("The table of runs, the confusion matrix and the mistakes."), "outcome.results",
-            on_click=self.results_wanted.emit,
+            run=self.results_wanted.emit,
         )  # fmt: skip
         self.classify = button(
-            tr("Classify a picture"), tr("Try the new model on a picture of yours."), "outcome.classify", "primary",
-            self.classify_wanted.emit,
+            tr("Classify a picture"), tr("Try the new model on a picture of yours."), "outcome.classify",
+            self.classify_wanted.emit, "primary",
         )  # fmt: skip
         self.resume = button(
             tr("Resume training"), tr("Go on from the last checkpoint; nothing that was learned is lost."),
-            "outcome.resume", "primary", self.resume_wanted.emit,
+            "outcome.resume",  self.resume_wanted.emit, "primary",
         )  # fmt: skip
         self.hint = button(
             tr("Show hint"), tr("What was measured, why it happens, and what mends it."), "outcome.hint",
-            on_click=self.hint_wanted.emit,
+            run=self.hint_wanted.emit,
         )  # fmt: skip
         for part in (self.title, self.facts, self.place):
             self.column.addWidget(part)

@@ -16,7 +16,7 @@ from studio.core.settings import Settings
 from studio.core.text import tr
 from studio.view.devices import Device, devices_of
 from studio.view.form import Form
-from studio.view.train.cards import Card, label
+from studio.view.pieces import Card, wrapped
 from studio.view.train.devices import device_field
 from studio.view.workspace import Workspace
 
@@ -40,9 +40,9 @@ class RecipeCard(Card):
         advanced = [f for f in fields if f.advanced]
         self.form = Form([*plain, device_field((), recipe.device), launcher, *advanced])
         self.form.edited.connect(self._on_edited)
-        self.column.addWidget(label(tr("Recipe"), "heading"))
+        self.column.addWidget(wrapped(tr("Recipe"), "heading"))
         self.column.addWidget(self.form)
-        self.note = label(tr("Changes apply to the next run."), "muted")
+        self.note = wrapped(tr("Changes apply to the next run."), "muted")
         self.note.setObjectName("recipe.note")
         self.note.setVisible(False)
         self.column.addWidget(self.note)

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from studio.core.quantities import share_text
 from studio.core.text import tr
+from studio.view.pieces import Card, wrapped
 from studio.view.plots.legend import Swatch
 from studio.view.theme import set_role, theme
-from studio.view.train.cards import Card, label
 from studio.view.train.wording import WAIT_PARTS, wait_help, wait_label, waits_advice
 
 _BAR_HEIGHT_PX = 16
@@ -61,7 +61,7 @@ class WaitsCard(Card):
         self.setObjectName("train.waits")
         teaches = tr("A step waits for pictures, moves them, computes forward and backward, and changes the weights.")
         self.setToolTip(teaches)
-        self.column.addWidget(label(tr("Where each step's time goes"), "heading"))
+        self.column.addWidget(wrapped(tr("Where each step's time goes"), "heading"))
         self.bar = WaitsBar()
         self.bar.setToolTip(teaches)
         self.column.addWidget(self.bar)
@@ -79,7 +79,7 @@ class WaitsCard(Card):
             grid.addWidget(entry, place, 2 * column + 1)
             grid.setColumnStretch(2 * column + 1, 1)
         self.column.addLayout(grid)
-        self.advice = label("", "muted")
+        self.advice = wrapped("", "muted")
         self.column.addWidget(self.advice)
         self.column.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
