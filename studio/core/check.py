@@ -9,18 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from studio.core.blocks import BLOCKS, BlockSpec, Mismatch, Shape, element_count, shape_text
+from studio.core.blocks import BLOCKS, BlockSpec, Mismatch, Plan, Shape, element_count, shape_text
 from studio.core.edits import Edit, InsertBlock, RemoveBlock, SetBlock, SetPart
 from studio.core.fields import Value
-from studio.core.forecast import FLOAT_BYTES, Forecasts, Sizes, forecast
+from studio.core.forecast import Forecasts, Workload
 from studio.core.frozen import FrozenMap
+from studio.core.liveness import PICTURES, Placed
+from studio.core.order import work_order
 from studio.core.problem import Fix, Problem, Severity
 from studio.core.project import Block, Network, Project, limits_in_words
 
 
 @dataclass(frozen=True, slots=True)
 class BlockReport:
-    """What is known of one block. Counts are for one picture; `output_shape` is None where the block cannot work."""
+    """What is known of one block. Counts are for one picture; `output_shape` is None where the block cannot work.
+
+    `activation_bytes` is what training keeps of it for the backward pass, once the whole network works.
+    """
 
     id: str
     kind: str
@@ -35,13 +40,14 @@ class BlockReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of a project. `forecast` is None while the network has errors."""
+    """What is known of a project. `forecast` and `workload` are None while the network has errors."""
 
     blocks: tuple[BlockReport, ...]
     parameters: int
     multiply_adds: int
     forecast: Forecasts | None
     problems: tuple[Problem, ...]
+    workload: Workload | None = None
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
@@ -60,19 +66,25 @@ class Report:
 @lru_cache(maxsize=16)
 def check(project: Project) -> Report:
     """Everything that can be said of `project` without pictures and without torch."""
-    blocks = _measure_all(project.network, project.preprocessing.shape, project.class_count)
+    blocks = measure(project.network, project.preprocessing.shape, project.class_count)
     problems = _whole_problems(project, blocks)
     working = all(block.output_shape is not None for block in blocks) and bool(blocks)
+    workload = _workload(project) if working else None
+    if workload is not None:
+        kept = _kept_bytes(project, workload)
+        blocks = tuple(replace(block, activation_bytes=kept.get(block.id, 0)) for block in blocks)
     return Report(
         blocks,
         sum(block.parameters for block in blocks),
         sum(block.multiply_adds for block in blocks),
-        _forecast(project, blocks) if working else None,
+        workload.forecasts(project.recipe.batch_size) if workload else None,
         problems,
+        workload,
     )
 
 
-def _measure_all(network: Network, picture: Shape, class_count: int) -> tuple[BlockReport, ...]:
+def measure(network: Network, picture: Shape, class_count: int) -> tuple[BlockReport, ...]:
+    """Each block by itself, on pictures of this shape."""
     shapes: dict[str, Shape | None] = {}
     reports: list[BlockReport] = []
     before: Shape | None = picture
@@ -104,21 +116,16 @@ def _measure(block: Block, inputs: tuple[Shape, ...], inputs_known: bool, class_
     if not least <= len(inputs) <= most:
         facts: FrozenMap[Value] = FrozenMap(least=least, count=len(inputs))
         return BlockReport(block.id, block.kind, inputs, problems=(_problem(block, "block.input_count", facts),))
-    settings = spec.resolve(block, class_count)
-    shape = spec.output_shape(settings, inputs)
-    if isinstance(shape, Mismatch):
-        return BlockReport(block.id, block.kind, inputs, problems=(_mismatch_problem(block, spec, shape),))
-    own_bytes = 0 if spec.in_place else element_count(shape) * FLOAT_BYTES
-    return BlockReport(
-        block.id,
-        block.kind,
-        inputs,
-        shape,
-        spec.parameters(settings, inputs, shape),
-        spec.buffers(settings, inputs, shape),
-        spec.multiply_adds(settings, inputs, shape),
-        own_bytes + spec.saved_bytes(settings, inputs, shape),
-    )
+    plan = _plan(block, inputs, class_count)
+    if isinstance(plan, Mismatch):
+        return BlockReport(block.id, block.kind, inputs, problems=(_mismatch_problem(block, spec, plan),))
+    return BlockReport(block.id, block.kind, inputs, plan.output, plan.parameters, plan.buffers, plan.multiply_adds)
+
+
+@lru_cache(maxsize=4096)
+def _plan(block: Block, inputs: tuple[Shape, ...], class_count: int) -> Plan | Mismatch:
+    spec = BLOCKS[block.kind]
+    return spec.plan(spec.resolve(block, class_count), inputs)
 
 
 def _problem(block: Block, code: str, facts: FrozenMap[Value], fixes: tuple[Fix, ...] = ()) -> Problem:
@@ -146,12 +153,18 @@ def _set_fix(block: Block, spec: BlockSpec, name: str, value: Value) -> Fix:
     return Fix("fix.set_block", SetBlock(block.id, name, value), FrozenMap(field=label, value=shown))
 
 
+# What arrives cannot be turned back into what the block needs.
+_MENDED_BY_REMOVAL = frozenset(
+    {"block.needs_picture", "block.needs_picture_not_tokens", "block.needs_tokens_not_vector"}
+)
+
+
 def _mismatch_problem(block: Block, spec: BlockSpec, mismatch: Mismatch) -> Problem:
     fixes = [_set_fix(block, spec, s.field, s.value) for s in mismatch.suggestions]
     if mismatch.insert:
         label = BLOCKS[mismatch.insert].label
         fixes.append(Fix("fix.insert_block", InsertBlock(mismatch.insert, block.id), FrozenMap(block=label)))
-    if mismatch.code == "block.needs_picture":
+    if mismatch.code in _MENDED_BY_REMOVAL:
         fixes.append(Fix("fix.remove_block", RemoveBlock(block.id)))
     return _problem(block, mismatch.code, mismatch.facts.with_items(block=spec.label), tuple(fixes))
 
@@ -192,48 +205,59 @@ def _training_problems(project: Project, blocks: tuple[BlockReport, ...]) -> lis
     if not trained:
         problems.append(Problem("network.nothing_to_train"))
     for block, report in zip(project.network.blocks, blocks, strict=True):
-        spatial = element_count(report.output_shape[1:]) if report.output_shape else 0
-        if block.kind == "batch_norm" and project.recipe.batch_size * spatial == 1:
+        plan = _plan(block, report.input_shapes, project.class_count)
+        values = plan.values_per_channel if isinstance(plan, Plan) else None
+        if values == 1 and project.recipe.batch_size == 1 and not block.frozen:
             fix = Fix("fix.set_recipe", SetPart("recipe", "batch_size", 32), FrozenMap(field="Batch size", value=32))
             problems.append(Problem("network.batch_norm_one", Severity.ERROR, block.id, fixes=(fix,)))
     return problems
 
 
-def _forecast(project: Project, blocks: tuple[BlockReport, ...]) -> Forecasts:
-    def size(shape: Shape | None) -> int:
-        return element_count(shape or ()) * FLOAT_BYTES
+def _workload(project: Project) -> Workload:
+    """The network as the engine runs it."""
+    shapes: dict[str, Shape] = {}
+    places: dict[str, int] = {}
+    blocks: list[Placed] = []
+    before: Shape = project.preprocessing.shape
+    place_before = PICTURES
+    for place, block in enumerate(work_order(project.network)):
+        inputs = tuple(shapes[name] for name in block.inputs) if block.inputs else (before,)
+        sources = tuple(places[name] for name in block.inputs) if block.inputs else (place_before,)
+        plan = _plan(block, inputs, project.class_count)
+        assert isinstance(plan, Plan)  # every block works, and the order of work keeps that
+        blocks.append(Placed(plan, sources, block.frozen))
+        shapes[block.id] = before = plan.output
+        places[block.id] = place_before = place
+    recipe = project.recipe
+    values = element_count(project.preprocessing.shape)
+    return Workload(tuple(blocks), values, recipe.optimiser, recipe.momentum, recipe.weight_decay)
 
-    frozen = {block.id for block in project.network.blocks if block.frozen}
-    sizes = Sizes(
-        parameters=sum(b.parameters for b in blocks),
-        trained_parameters=sum(b.parameters for b in blocks if b.id not in frozen),
-        buffers=sum(b.buffers for b in blocks),
-        input_bytes=size(project.preprocessing.shape),
-        kept_bytes=sum(b.activation_bytes for b in blocks),
-        widest_bytes=max(sum(map(size, b.input_shapes)) + size(b.output_shape) for b in blocks),
-        widest_output_bytes=max(size(b.output_shape) for b in blocks),
-    )
-    return forecast(sizes, project.recipe.batch_size, project.recipe.optimiser, project.recipe.momentum)
+
+def _kept_bytes(project: Project, workload: Workload) -> dict[str, int]:
+    kept = workload.kept_bytes()
+    return {block.id: kept.get(place, 0) for place, block in enumerate(work_order(project.network))}
 
 
 def memory_problem(report: Report, recipe_batch: int, device_bytes: int, device: str) -> Problem | None:
     """The problem of a forecast that exceeds `device_bytes`, with the largest power-of-two batch that fits."""
-    if report.forecast is None:
+    workload = report.workload
+    if workload is None:
         return None
-    training = report.forecast.training
+
     # The framework lives in host memory; a GPU holds tensors only (its context is in what is not free there).
-    needed = training.total if device == "cpu" else training.tensors
-    if needed <= device_bytes:
+    def needed(batch: int) -> int:
+        training = workload.training(batch)
+        return training.total if device == "cpu" else training.tensors
+
+    if needed(recipe_batch) <= device_bytes:
         return None
-    per_picture = (training.activations + training.input + training.workspace) / recipe_batch
-    room = device_bytes - (needed - per_picture * recipe_batch)
-    fits = int(room // per_picture) if per_picture else 0
+    smaller = (1 << power for power in reversed(range((recipe_batch - 1).bit_length())))
+    fitting = next((batch for batch in smaller if needed(batch) <= device_bytes), None)
     fixes: tuple[Fix, ...] = ()
-    if fits >= 1:
-        batch = 1 << (fits.bit_length() - 1)
-        facts: FrozenMap[Value] = FrozenMap(field="Batch size", value=batch)
-        fixes = (Fix("fix.set_recipe", SetPart("recipe", "batch_size", batch), facts),)
-    facts = FrozenMap(needed_bytes=needed, device_bytes=device_bytes, device=device, batch=recipe_batch)
+    if fitting is not None:
+        facts: FrozenMap[Value] = FrozenMap(field="Batch size", value=fitting)
+        fixes = (Fix("fix.set_recipe", SetPart("recipe", "batch_size", fitting), facts),)
+    facts = FrozenMap(needed_bytes=needed(recipe_batch), device_bytes=device_bytes, device=device, batch=recipe_batch)
     return Problem("network.memory", Severity.WARNING, facts=facts, fixes=fixes)
 
 

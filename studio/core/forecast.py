@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-FLOAT_BYTES = 4
+from studio.core.blocks.tape import FLOAT_BYTES as FLOAT_BYTES
+from studio.core.liveness import Placed, Walk
 
 # Optimiser state per trained number: Adam and AdamW keep two moments, RMSprop one average and, with momentum, a
 # buffer, SGD a buffer with momentum (torch.optim, "state" of each class).
@@ -17,7 +19,10 @@ FRAMEWORK_BYTES = 725 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Predicted peak memory by role, in bytes. `framework` is what the process needs before any tensor."""
+    """Predicted peak memory by role, in bytes.
+
+    `framework` is what the process needs before any tensor.
+    """
 
     weights: int = 0
     gradients: int = 0
@@ -38,57 +43,95 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """What a forecast is made from; per-picture figures in bytes.
-
-    `kept_bytes` are all activations that the backward pass needs, `widest_bytes` the largest input plus output of one
-    block, `widest_output_bytes` the largest single output.
-    """
-
-    parameters: int
-    trained_parameters: int
-    buffers: int
-    input_bytes: int
-    kept_bytes: int
-    widest_bytes: int
-    widest_output_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Forecasts:
-    """The three ways a network is used."""
+    """The three ways a network is used: a training step, the validation within a run, one picture's prediction."""
 
     training: Forecast
     validation: Forecast
     prediction: Forecast
 
 
-def forecast(sizes: Sizes, batch_size: int, optimiser: str, momentum: float) -> Forecasts:
-    """Peak memory of training, validation and the prediction of one picture.
+@dataclass(frozen=True)
+class Workload:
+    """A network with its recipe, for which memory can be forecast at any batch size."""
 
-    Training holds weights, gradients, optimiser state, everything kept for backward, two input batches (the one in
-    use and the one being prepared) and, as workspace, the gradient of the widest activation. Without gradients only
-    the widest block's input and output live at a time.
-    """
-    states = _STATES[optimiser] + (1 if momentum and optimiser in ("sgd", "rmsprop") else 0)
-    weights = (sizes.parameters + sizes.buffers) * FLOAT_BYTES
-    trained = sizes.trained_parameters * FLOAT_BYTES
-    training = Forecast(
-        weights=weights,
-        gradients=trained,
-        optimiser=trained * states,
-        activations=sizes.kept_bytes * batch_size,
-        input=2 * sizes.input_bytes * batch_size,
-        workspace=sizes.widest_output_bytes * batch_size,
-        framework=FRAMEWORK_BYTES,
-    )
+    blocks: tuple[Placed, ...]
+    input_values: int
+    optimiser: str
+    momentum: float
+    weight_decay: float
 
-    def without_gradients(batch: int) -> Forecast:
+    @cached_property
+    def _training(self) -> Walk:
+        return Walk(self.blocks, is_training=True)
+
+    @cached_property
+    def _using(self) -> Walk:
+        return Walk(self.blocks, is_training=False)
+
+    @cached_property
+    def _trained_bytes(self) -> int:
+        return sum(block.plan.parameters for block in self.blocks if not block.is_frozen) * FLOAT_BYTES
+
+    @cached_property
+    def _weight_bytes(self) -> int:
+        return sum(block.plan.parameters + block.plan.buffers for block in self.blocks) * FLOAT_BYTES
+
+    @property
+    def _state_bytes(self) -> int:
+        extra = 1 if self.momentum and self.optimiser in ("sgd", "rmsprop") else 0
+        return self._trained_bytes * (_STATES[self.optimiser] + extra)
+
+    def kept_bytes(self) -> dict[int, int]:
+        """By block, in the order of work, the bytes that one picture leaves there for the backward pass."""
+        return self._training.kept_bytes()
+
+    def forecasts(self, batch_size: int) -> Forecasts:
+        """Peak memory of training and validation with this batch size, and of the prediction of one picture."""
+        return Forecasts(self.training(batch_size), self._validation(batch_size), self._prediction())
+
+    def training(self, batch_size: int) -> Forecast:
+        """The highest moment of a step.
+
+        Activations are all that wait for the backward pass when it begins; workspace is what the highest moment
+        takes beyond them and all gradients.
+        """
+        peak = max(
+            self._training.peak(batch_size, self._trained_bytes),
+            self._trained_bytes + self._update_bytes,
+        )
+        kept = sum(self.kept_bytes().values()) * batch_size
+        return replace(
+            self._holding(self._trained_bytes, self._state_bytes, batch_size),
+            activations=kept,
+            workspace=peak - self._trained_bytes - kept,
+        )
+
+    @property
+    def _update_bytes(self) -> int:
+        """What the optimiser's step needs for itself: only RMSprop has no version in one pass over memory."""
+        if self.optimiser != "rmsprop":
+            return 0
+        return self._trained_bytes * (2 if self.weight_decay else 1)
+
+    def _validation(self, batch_size: int) -> Forecast:
+        """Gradients and optimiser state stay where they are while a run validates."""
+        held = self._holding(self._trained_bytes, self._state_bytes, batch_size)
+        return replace(held, activations=self._using.peak(batch_size, 0))
+
+    def _prediction(self) -> Forecast:
+        return replace(self._holding(0, 0, 1), activations=self._using.peak(1, 0))
+
+    def _holding(self, gradients: int, optimiser: int, batch_size: int) -> Forecast:
+        """What is alive all the time."""
         return Forecast(
-            weights=weights,
-            activations=sizes.widest_bytes * batch,
-            input=sizes.input_bytes * batch,
+            weights=self._weight_bytes,
+            gradients=gradients,
+            optimiser=optimiser,
+            input=self._input_bytes(batch_size),
             framework=FRAMEWORK_BYTES,
         )
 
-    return Forecasts(training, without_gradients(batch_size), without_gradients(1))
+    def _input_bytes(self, batch_size: int) -> int:
+        """The batch as floats, and as bytes together with the one that is being prepared."""
+        return self.input_values * batch_size * (FLOAT_BYTES + 2)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import nn
 
 from studio.core.check import Report, check
 from studio.core.events import CheckpointSaved
@@ -89,7 +90,7 @@ def _run(session: Session, project: Project, prepared: Prepared, writer: Checkpo
         pinned=session.device.type == "cuda",
         stop_asked=session.stop_asked,
     )
-    merge_single = any(block.kind == "batch_norm" for block in project.network.blocks)
+    merge_single = any(isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)) for module in net.modules())
     return Run(
         session=session,
         project=project,

@@ -1,8 +1,8 @@
-"""From a network value to a torch module: one maker per block kind, and the module that runs them in order."""
+"""From a network value to a torch module that runs its blocks in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,12 +10,9 @@ import torch
 from torch import nn
 
 from studio.core.blocks import BLOCKS, Shape
-from studio.core.fields import Value
+from studio.core.order import work_order
 from studio.core.project import Block, Network
-from studio.core.registry import Registry
-
-Settings = Mapping[str, Value]
-Maker = Callable[[Settings, tuple[Shape, ...]], nn.Module]
+from studio.engine.makers import MAKERS as MAKERS
 
 
 class CannotBuild(Exception):
@@ -24,124 +21,6 @@ class CannotBuild(Exception):
     def __init__(self, block: str, reason: str) -> None:
         super().__init__(f"block {block}: {reason}" if block else reason)
         self.block = block
-
-
-class GlobalPool(nn.Module):
-    """The mean of each channel: (N, C, H, W) to (N, C)."""
-
-    def forward(self, x_nchw: torch.Tensor) -> torch.Tensor:
-        return x_nchw.mean((2, 3))
-
-
-class Add(nn.Module):
-    """The element-wise sum of its inputs."""
-
-    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        total = inputs[0] + inputs[1]
-        for more in inputs[2:]:
-            total = total + more
-        return total
-
-
-class Concat(nn.Module):
-    """Its inputs' channels one after the other."""
-
-    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        return torch.cat(inputs, 1)
-
-
-def _whole(settings: Settings, name: str) -> int:
-    return cast(int, settings[name])
-
-
-def _picture(inputs: tuple[Shape, ...]) -> int:
-    """The channels of a feature map."""
-    if len(inputs[0]) != 3:
-        raise ValueError(f"needs a picture (channels, height, width), but {inputs[0]} arrives")
-    return inputs[0][0]
-
-
-def _conv2d(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    return nn.Conv2d(
-        _picture(inputs),
-        _whole(settings, "out_channels"),
-        _whole(settings, "kernel"),
-        stride=_whole(settings, "stride"),
-        padding=_whole(settings, "padding"),
-        dilation=_whole(settings, "dilation"),
-        groups=_whole(settings, "groups"),
-        bias=bool(settings["bias"]),
-    )
-
-
-def _max_pool(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    _picture(inputs)
-    return nn.MaxPool2d(_whole(settings, "kernel"), _pool_stride(settings), _whole(settings, "padding"))
-
-
-def _avg_pool(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    _picture(inputs)
-    return nn.AvgPool2d(_whole(settings, "kernel"), _pool_stride(settings), _whole(settings, "padding"))
-
-
-def _pool_stride(settings: Settings) -> int:
-    return _whole(settings, "kernel") if settings["stride"] is None else _whole(settings, "stride")
-
-
-def _global_pool(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    _picture(inputs)
-    return GlobalPool()
-
-
-def _batch_norm(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    return nn.BatchNorm2d(inputs[0][0]) if len(inputs[0]) == 3 else nn.BatchNorm1d(inputs[0][0])
-
-
-def _linear(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    # torch's linear would take a feature map too and work along its width, which nobody means.
-    if len(inputs[0]) != 1:
-        raise ValueError(f"needs a flat vector, but {inputs[0]} arrives")
-    if _whole(settings, "out_features") < 1:
-        raise ValueError("needs at least one output")
-    return nn.Linear(inputs[0][0], _whole(settings, "out_features"), bias=bool(settings["bias"]))
-
-
-def _add(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    # torch would stretch a smaller input over a larger one, which nobody means.
-    if len(inputs) < 2 or len(set(inputs)) != 1:
-        raise ValueError(f"needs two or more inputs of one shape, but {', '.join(map(str, inputs))} arrive")
-    return Add()
-
-
-def _concat(settings: Settings, inputs: tuple[Shape, ...]) -> nn.Module:
-    if len(inputs) < 2:
-        raise ValueError("needs two or more inputs")
-    return Concat()
-
-
-MAKERS: Registry[Maker] = Registry(
-    "block maker",
-    {
-        "conv2d": _conv2d,
-        "max_pool": _max_pool,
-        "avg_pool": _avg_pool,
-        "global_pool": _global_pool,
-        "batch_norm": _batch_norm,
-        "relu": lambda _settings, _inputs: nn.ReLU(),
-        "gelu": lambda _settings, _inputs: nn.GELU(),
-        "silu": lambda _settings, _inputs: nn.SiLU(),
-        "leaky_relu": lambda settings, _inputs: nn.LeakyReLU(cast(float, settings["slope"])),
-        "elu": lambda _settings, _inputs: nn.ELU(),
-        "tanh": lambda _settings, _inputs: nn.Tanh(),
-        "sigmoid": lambda _settings, _inputs: nn.Sigmoid(),
-        "dropout": lambda settings, _inputs: nn.Dropout(cast(float, settings["rate"])),
-        "flatten": lambda _settings, _inputs: nn.Flatten(),
-        "linear": _linear,
-        "add": _add,
-        "concat": _concat,
-    },
-    "studio.block_makers",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +124,9 @@ def _output_shape(block: Block, module: nn.Module, inputs: tuple[Shape, ...]) ->
 
 
 def _steps(network: Network) -> list[Step]:
-    """The order of work: as the network lists it, but a max pool goes before the ReLU that feeds only it.
-
-    The two give the same values and bit-equal gradients either way round (the maximum of a window passes or is set
-    to 0 as a whole), and the ReLU then works on a quarter of the values or less.
-    """
+    """The blocks in the order of work, each with what may be let go after it."""
     named = {name for block in network.blocks for name in block.inputs}
-    order = list(network.blocks)
-    for place in range(len(order) - 1):
-        first, second = order[place], order[place + 1]
-        plain = not second.inputs and first.id not in named and second.id not in named
-        if first.kind == "relu" and second.kind == "max_pool" and plain and not first.inputs:
-            order[place], order[place + 1] = second, first
+    order = work_order(network)
     last_use = {name: place for place, block in enumerate(order) for name in block.inputs}
     return [
         Step(

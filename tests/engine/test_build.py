@@ -10,45 +10,20 @@ from hypothesis import strategies as st
 
 from studio.core.blocks import BLOCKS
 from studio.core.check import check
-from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.project import Block, Data, Network, Preprocessing, Project
+from tests.core.drawing import networks
 
 pytest.importorskip("torch")
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from studio.engine.build import MAKERS, CannotBuild, GraphNet, build, build_on_meta
 
 pytestmark = pytest.mark.torch
 
 CLASSES = ("a", "b", "c")
-SMALL = st.integers(1, 4)
-SETTINGS: dict[str, st.SearchStrategy[Value]] = {
-    "out_channels": st.integers(1, 8),
-    "kernel": st.integers(1, 5),
-    "stride": SMALL,
-    "padding": st.integers(0, 3),
-    "dilation": st.integers(1, 3),
-    "groups": st.sampled_from((1, 1, 1, 2, 3)),
-    "bias": st.booleans(),
-    "slope": st.floats(0, 1),
-    "rate": st.floats(0, 0.9),
-    "out_features": st.none() | st.integers(1, 9),
-}
-SEQUENTIAL = [kind for kind, spec in BLOCKS.items() if spec.inputs == (1, 1)]
-
-
-@st.composite
-def blocks(draw: st.DrawFn, id: str) -> Block:
-    kind = draw(st.sampled_from(SEQUENTIAL))
-    names = draw(st.sets(st.sampled_from([f.name for f in BLOCKS[kind].fields]))) if BLOCKS[kind].fields else set()
-    return Block(id, kind, FrozenMap({name: draw(SETTINGS[name]) for name in sorted(names)}))
-
-
-@st.composite
-def networks(draw: st.DrawFn) -> Network:
-    return Network(tuple(draw(blocks(f"b{n}")) for n in range(draw(st.integers(1, 7)))))
 
 
 @st.composite
@@ -56,16 +31,18 @@ def projects(draw: st.DrawFn) -> Project:
     size = st.integers(1, 12)
     channels = draw(st.sampled_from(("grey", "colour")))
     preprocessing = Preprocessing(height=draw(size), width=draw(size), channels=channels)  # type: ignore[arg-type]
-    return Project("p", Data("folder", classes=CLASSES), preprocessing, draw(networks()))
+    network = draw(networks(preprocessing.shape, len(CLASSES)))
+    return Project("p", Data("folder", classes=CLASSES), preprocessing, network)
 
 
 def test_that_every_block_kind_has_a_maker_and_no_other() -> None:
     assert set(MAKERS) == set(BLOCKS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(projects())
 def test_that_shapes_and_counts_equal_the_cores_and_both_refuse_the_same(project: Project) -> None:
+    """Multiply-adds are half of what torch's flop counter counts: convolutions and matrix products, without biases."""
     shape = project.preprocessing.shape
     for number, report in enumerate(check(project).blocks):
         so_far = Network(project.network.blocks[: number + 1])
@@ -73,11 +50,13 @@ def test_that_shapes_and_counts_equal_the_cores_and_both_refuse_the_same(project
             with pytest.raises(CannotBuild, match=report.id):
                 build_on_meta(so_far, shape, len(CLASSES))
             return
-        module = build_on_meta(so_far, shape, len(CLASSES)).get_submodule(report.id)
-        output = module.eval()(*[torch.empty((2, *one), device="meta") for one in report.input_shapes])
+        module = build_on_meta(so_far, shape, len(CLASSES)).get_submodule(report.id).eval()
+        with FlopCounterMode(display=False) as counter:
+            output = module(*[torch.empty((2, *one), device="meta") for one in report.input_shapes])
         assert tuple(output.shape) == (2, *report.output_shape)
         assert sum(p.numel() for p in module.parameters()) == report.parameters
         assert sum(b.numel() for b in module.buffers()) == report.buffers
+        assert counter.get_total_flops() == 2 * 2 * report.multiply_adds, report.kind
 
 
 def residual(second: str = "b1") -> Network:

@@ -1,21 +1,24 @@
-"""The blocks that a network is made of, each declared once: fields, help, shape rule and counts. No torch.
+"""The blocks that a network is made of, each declared once: fields, help, and the operations it is made of.
 
-`BLOCKS` holds them by kind, in the order of the palette. Property tests prove every rule equal to torch's.
+No torch here. `BLOCKS` holds them by kind, in the order of the palette; property tests prove every rule equal to
+torch's.
 """
 
 from __future__ import annotations
 
-from studio.core.blocks import activations, convolution, dense, merging, normalisation, pooling
-from studio.core.blocks.spec import (
-    BlockSpec,
-    Group,
-    Mismatch,
-    Resolved,
-    Shape,
-    Suggestion,
-    element_count,
-    shape_text,
+from studio.core.blocks import (
+    activations,
+    attention,
+    convolution,
+    dense,
+    merging,
+    normalisation,
+    pooling,
+    recurrent,
+    residual,
 )
+from studio.core.blocks.spec import BlockSpec, Group, Mismatch, Resolved, Suggestion, element_count, shape_text
+from studio.core.blocks.tape import Op, Plan, Shape
 from studio.core.registry import Registry
 
 __all__ = [
@@ -23,6 +26,8 @@ __all__ = [
     "BlockSpec",
     "Group",
     "Mismatch",
+    "Op",
+    "Plan",
     "Resolved",
     "Shape",
     "Suggestion",
@@ -32,12 +37,16 @@ __all__ = [
 
 _BUILT_IN = (
     convolution.CONV2D,
+    convolution.DEPTHWISE_SEPARABLE,
     *pooling.SPECS,
-    normalisation.BATCH_NORM,
+    *normalisation.SPECS,
     *activations.SPECS,
-    normalisation.DROPOUT,
     dense.FLATTEN,
     dense.LINEAR,
+    dense.MLP,
+    *residual.SPECS,
+    *recurrent.SPECS,
+    *attention.SPECS,
     *merging.SPECS,
 )
 

@@ -7,54 +7,98 @@ from studio.core.blocks.spec import (
     Group,
     Mismatch,
     Resolved,
-    Shape,
     Suggestion,
+    nearest_divisor,
     needs_picture,
-    slid_length,
     switched,
     whole,
+    whole_or_none,
     window_too_large,
 )
+from studio.core.blocks.tape import Plan, Shape, Tape, slid_length, window_reach
 from studio.core.fields import Field, Value
 from studio.core.frozen import FrozenMap
 
 
-def _shape(settings: Resolved, inputs: tuple[Shape, ...]) -> Shape | Mismatch:
+def _plan(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
     if refusal := needs_picture(inputs[0]):
         return refusal
     channels, height, width = inputs[0]
-    out, groups = whole(settings, "out_channels"), whole(settings, "groups")
+    out, groups, stride = (whole(settings, name) for name in ("out_channels", "groups", "stride"))
     if channels % groups or out % groups:
         return _groups_mismatch(channels, out, groups)
-    kernel, padding, dilation = (whole(settings, name) for name in ("kernel", "padding", "dilation"))
-    high, wide = (slid_length(side, kernel, whole(settings, "stride"), padding, dilation) for side in (height, width))
-    if high < 1 or wide < 1:
+    kernel, dilation, padding = (
+        whole(settings, "kernel"),
+        whole(settings, "dilation"),
+        whole_or_none(settings, "padding"),
+    )
+    if padding is None and stride > 1:
+        facts: FrozenMap[Value] = FrozenMap(stride=stride)
+        half = window_reach(kernel, dilation) // 2
+        return Mismatch("block.same_with_stride", facts, (Suggestion("padding", half), Suggestion("stride", 1)))
+    if (
+        padding is not None
+        and min(slid_length(side, kernel, stride, padding, dilation) for side in (height, width)) < 1
+    ):
         return window_too_large(inputs[0], kernel, padding, dilation)
-    return (out, high, wide)
+    tape = Tape(inputs)
+    bias = switched(settings, "bias")
+    tape.conv(0, out, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias)
+    return tape.plan()
 
 
 def _groups_mismatch(channels: int, out: int, groups: int) -> Mismatch:
     """Groups must divide both channel counts; offer the nearest divisor, then the nearest number of channels."""
-    divisors = [n for n in range(1, channels + 1) if channels % n == 0 and out % n == 0]
-    nearest = min(divisors, key=lambda n: (abs(n - groups), n))
-    suggestions = [Suggestion("groups", nearest)]
+    suggestions = [Suggestion("groups", nearest_divisor(groups, channels, out))]
     if channels % groups == 0:
         suggestions.append(Suggestion("out_channels", max(groups, round(out / groups) * groups)))
     facts: FrozenMap[Value] = FrozenMap(groups=groups, channels=channels, out_channels=out)
     return Mismatch("block.groups_mismatch", facts, tuple(suggestions))
 
 
-def _weights(settings: Resolved, inputs: tuple[Shape, ...]) -> int:
-    per_output = inputs[0][0] // whole(settings, "groups") * whole(settings, "kernel") ** 2
-    return per_output * whole(settings, "out_channels")
+def _separable(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
+    if refusal := needs_picture(inputs[0]):
+        return refusal
+    kernel, channels = whole(settings, "kernel"), inputs[0][0]
+    tape = Tape(inputs)
+    x = tape.conv(
+        0, channels, kernel, stride=whole(settings, "stride"), padding=kernel // 2, groups=channels, bias=False
+    )
+    x = tape.relu(tape.batch_norm(x))
+    x = tape.conv(x, whole(settings, "out_channels"), 1, bias=False)
+    tape.relu(tape.batch_norm(x))
+    return tape.plan()
 
 
-def _parameters(settings: Resolved, inputs: tuple[Shape, ...], output: Shape) -> int:
-    return _weights(settings, inputs) + (output[0] if switched(settings, "bias") else 0)
+def filters(default: int) -> Field:
+    return Field(
+        "out_channels",
+        "Filters",
+        "How many patterns it learns; each gives one output channel.",
+        "int",
+        default,
+        1,
+        65_536,
+    )
 
 
-def _multiply_adds(settings: Resolved, inputs: tuple[Shape, ...], output: Shape) -> int:
-    return _weights(settings, inputs) * output[1] * output[2]
+def kernel_field(default: int) -> Field:
+    return Field(
+        "kernel", "Kernel", "Side of the square window a filter looks through.", "int", default, 1, 1024, unit="px"
+    )
+
+
+def stride_field(default: int) -> Field:
+    return Field(
+        "stride",
+        "Stride",
+        "How far the window moves each time; 2 halves the picture.",
+        "int",
+        default,
+        1,
+        1024,
+        unit="px",
+    )
 
 
 CONV2D = BlockSpec(
@@ -62,37 +106,11 @@ CONV2D = BlockSpec(
     "Convolution",
     "Slides small learned filters over the picture and marks where their pattern appears. The main block for pictures.",
     Group.CONVOLUTION,
-    _shape,
+    _plan,
     (
-        Field(
-            "out_channels",
-            "Filters",
-            "How many patterns it learns; each gives one output channel.",
-            "int",
-            16,
-            1,
-            65_536,
-        ),
-        Field(
-            "kernel",
-            "Kernel",
-            "Side of the square window a filter looks through.",
-            "int",
-            3,
-            1,
-            1024,
-            unit="px",
-        ),
-        Field(
-            "stride",
-            "Stride",
-            "How far the window moves each time; 2 halves the picture.",
-            "int",
-            1,
-            1,
-            1024,
-            unit="px",
-        ),
+        filters(16),
+        kernel_field(3),
+        stride_field(1),
         Field(
             "padding",
             "Padding",
@@ -102,6 +120,8 @@ CONV2D = BlockSpec(
             0,
             4096,
             unit="px",
+            optional=True,
+            none_label="keep the size",
         ),
         Field(
             "dilation",
@@ -132,6 +152,14 @@ CONV2D = BlockSpec(
             advanced=True,
         ),
     ),
-    parameters=_parameters,
-    multiply_adds=_multiply_adds,
+)
+
+DEPTHWISE_SEPARABLE = BlockSpec(
+    "depthwise_separable",
+    "Depthwise separable convolution",
+    "A small filter for each channel, then a mix of all channels, both with batch norm and ReLU: nearly the power of a "
+    "convolution for a fraction of its work (MobileNet).",
+    Group.CONVOLUTION,
+    _separable,
+    (filters(32), kernel_field(3), stride_field(1)),
 )

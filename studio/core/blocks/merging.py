@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from studio.core.blocks.spec import BlockSpec, Group, Mismatch, Resolved, Shape, shape_text
+from studio.core.blocks.spec import BlockSpec, Group, Mismatch, Resolved, shape_text
+from studio.core.blocks.tape import Plan, Shape, Tape
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 
@@ -14,14 +15,20 @@ def _unequal(inputs: tuple[Shape, ...]) -> Mismatch:
     return Mismatch("block.unequal_inputs", facts)
 
 
-def _added(settings: Resolved, inputs: tuple[Shape, ...]) -> Shape | Mismatch:
-    return inputs[0] if len(set(inputs)) == 1 else _unequal(inputs)
+def _added(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
+    if len(set(inputs)) != 1:
+        return _unequal(inputs)
+    tape = Tape(inputs)
+    tape.add(*range(len(inputs)))
+    return tape.plan()
 
 
-def _joined(settings: Resolved, inputs: tuple[Shape, ...]) -> Shape | Mismatch:
+def _joined(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
     if len({shape[1:] for shape in inputs}) != 1:
         return _unequal(inputs)
-    return (sum(shape[0] for shape in inputs), *inputs[0][1:])
+    tape = Tape(inputs)
+    tape.concat(tuple(range(len(inputs))))
+    return tape.plan()
 
 
 SPECS = (

@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from studio.core.blocks.spec import (
     BlockSpec,
     Group,
     Mismatch,
+    PlanRule,
     Resolved,
-    Shape,
     Suggestion,
-    element_count,
     needs_picture,
-    slid_length,
     whole,
+    whole_or_none,
     window_too_large,
 )
-from studio.core.fields import Field, Value
+from studio.core.blocks.tape import Plan, Shape, Tape, slid_length
+from studio.core.fields import Choice, Field, Value
 from studio.core.frozen import FrozenMap
 
-_INDEX_BYTES = 8  # torch keeps the place of each maximum as int64 for the backward pass
+
+def _sliding(*, is_max: bool) -> PlanRule:
+    def plan(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
+        if refusal := needs_picture(inputs[0]):
+            return refusal
+        kernel, padding = whole(settings, "kernel"), whole(settings, "padding")
+        stride = whole_or_none(settings, "stride") or kernel
+        if padding > kernel // 2:
+            facts: FrozenMap[Value] = FrozenMap(kernel=kernel, padding=padding, largest=kernel // 2)
+            nearest = (Suggestion("padding", kernel // 2), Suggestion("kernel", 2 * padding))
+            return Mismatch("block.pool_padding", facts, nearest)
+        if min(slid_length(side, kernel, stride, padding) for side in inputs[0][1:]) < 1:
+            return window_too_large(inputs[0], kernel, padding, 1, largest_padding=kernel // 2)
+        tape = Tape(inputs)
+        tape.pool(0, kernel, stride, padding, is_max=is_max)
+        return tape.plan()
+
+    return plan
 
 
-def _stride(settings: Resolved) -> int:
-    stride = settings["stride"]
-    return whole(settings, "kernel") if stride is None else cast(int, stride)
-
-
-def _pooled(settings: Resolved, inputs: tuple[Shape, ...]) -> Shape | Mismatch:
+def _global(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
     if refusal := needs_picture(inputs[0]):
         return refusal
-    channels, height, width = inputs[0]
-    kernel, padding = whole(settings, "kernel"), whole(settings, "padding")
-    if padding > kernel // 2:
-        facts: FrozenMap[Value] = FrozenMap(kernel=kernel, padding=padding, largest=kernel // 2)
-        nearest = (Suggestion("padding", kernel // 2), Suggestion("kernel", 2 * padding))
-        return Mismatch("block.pool_padding", facts, nearest)
-    high, wide = (slid_length(side, kernel, _stride(settings), padding) for side in (height, width))
-    if high < 1 or wide < 1:
-        return window_too_large(inputs[0], kernel, padding, 1, largest_padding=kernel // 2)
-    return (channels, high, wide)
+    tape = Tape(inputs)
+    tape.mean(0, inputs[0][:1])
+    return tape.plan()
 
 
-def _global(settings: Resolved, inputs: tuple[Shape, ...]) -> Shape | Mismatch:
-    return needs_picture(inputs[0]) or (inputs[0][0],)
+def _adaptive(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
+    if refusal := needs_picture(inputs[0]):
+        return refusal
+    size = whole(settings, "size")
+    tape = Tape(inputs)
+    tape.pool_to(0, (inputs[0][0], size, size), is_max=settings["takes"] == "max")
+    return tape.plan()
 
 
 def _fields(help_kernel: str) -> tuple[Field, ...]:
@@ -76,26 +84,21 @@ def _fields(help_kernel: str) -> tuple[Field, ...]:
     )
 
 
-def _kept_indices(settings: Resolved, inputs: tuple[Shape, ...], output: Shape) -> int:
-    return element_count(output) * _INDEX_BYTES
-
-
 SPECS = (
     BlockSpec(
         "max_pool",
         "Max pooling",
         "Keeps the strongest answer in each window: smaller maps that still say what was found.",
         Group.POOLING,
-        _pooled,
+        _sliding(is_max=True),
         _fields("Side of the window of which the largest value is kept."),
-        saved_bytes=_kept_indices,
     ),
     BlockSpec(
         "avg_pool",
         "Average pooling",
         "Takes the mean of each window: smaller, smoother maps.",
         Group.POOLING,
-        _pooled,
+        _sliding(is_max=False),
         _fields("Side of the window whose mean is taken."),
     ),
     BlockSpec(
@@ -104,5 +107,23 @@ SPECS = (
         "The mean of each whole channel. The network then takes pictures of any size and needs far fewer weights.",
         Group.POOLING,
         _global,
+    ),
+    BlockSpec(
+        "adaptive_pool",
+        "Adaptive pooling",
+        "Divides each map into a grid of this size and keeps one value of each cell, whatever the size of the picture.",
+        Group.POOLING,
+        _adaptive,
+        (
+            Field("size", "Size", "Height and width of the output.", "int", 4, 1, 512, unit="px"),
+            Field(
+                "takes",
+                "Keeps",
+                "What is kept of each cell.",
+                "choice",
+                "mean",
+                choices=(Choice("mean", "The mean"), Choice("max", "The largest value")),
+            ),
+        ),
     ),
 )

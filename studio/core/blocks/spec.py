@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from math import prod
+from math import gcd, prod
 from typing import cast
 
+from studio.core.blocks.tape import Plan, Shape, window_reach
 from studio.core.fields import Field, Value
 from studio.core.frozen import FrozenMap
 from studio.core.project import Block
-
-Shape = tuple[int, ...]
-"""The shape of one picture's tensor, without the batch: (channels, height, width) or (features,)."""
 
 Resolved = Mapping[str, Value]
 """A block's settings with defaults filled in and "as many as classes" replaced by their number."""
@@ -27,6 +25,9 @@ class Group(StrEnum):
     NORMALISATION = "normalisation"
     ACTIVATION = "activation"
     DENSE = "dense"
+    COMPOSITE = "composite"
+    RECURRENT = "recurrent"
+    ATTENTION = "attention"
     MERGING = "merging"
 
 
@@ -51,12 +52,7 @@ class Mismatch:
     insert: str = ""
 
 
-ShapeRule = Callable[[Resolved, tuple[Shape, ...]], Shape | Mismatch]
-CountRule = Callable[[Resolved, tuple[Shape, ...], Shape], int]
-
-
-def _no_count(settings: Resolved, inputs: tuple[Shape, ...], output: Shape) -> int:
-    return 0
+PlanRule = Callable[[Resolved, tuple[Shape, ...]], Plan | Mismatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +60,7 @@ class BlockSpec:
     """One kind of block. `label` and `help` are English source texts.
 
     Attributes:
-        output_shape: from the settings and the input shapes to the output's shape or the reason why there is none.
-        parameters: trained numbers. For all count rules the output shape is known.
-        buffers: untrained numbers that belong to the weights file (running statistics).
-        multiply_adds: multiply-add pairs for one picture.
-        saved_bytes: for one picture, bytes that the backward pass needs beyond the block's own output.
-        in_place: the output takes no memory of its own (a view of the input).
+        plan: from the settings and the input shapes to the block's operations, or the reason why it cannot work.
         inputs: how many inputs it takes, (least, most).
     """
 
@@ -77,13 +68,8 @@ class BlockSpec:
     label: str
     help: str
     group: Group
-    output_shape: ShapeRule
+    plan: PlanRule
     fields: tuple[Field, ...] = ()
-    parameters: CountRule = _no_count
-    buffers: CountRule = _no_count
-    multiply_adds: CountRule = _no_count
-    saved_bytes: CountRule = _no_count
-    in_place: bool = False
     inputs: tuple[int, int] = (1, 1)
 
     def field(self, name: str) -> Field | None:
@@ -105,6 +91,16 @@ def whole(settings: Resolved, name: str) -> int:
     return int(cast(int, settings[name]))
 
 
+def whole_or_none(settings: Resolved, name: str) -> int | None:
+    """A whole number, or None where its field allows that."""
+    return None if settings[name] is None else whole(settings, name)
+
+
+def number(settings: Resolved, name: str) -> float:
+    """A setting that its field guarantees to be a number."""
+    return float(cast(float, settings[name]))
+
+
 def switched(settings: Resolved, name: str) -> bool:
     """A setting that its field guarantees to be true or false."""
     return bool(settings[name])
@@ -119,29 +115,29 @@ def shape_text(shape: Shape) -> str:
     return " x ".join(map(str, shape))
 
 
-def same_shape(settings: Resolved, inputs: tuple[Shape, ...]) -> Shape | Mismatch:
-    """The rule of blocks that change values only."""
-    return inputs[0]
+def arrives(shape: Shape) -> FrozenMap[Value]:
+    """The fact that most mismatches tell."""
+    return FrozenMap(arrives=shape_text(shape))
 
 
 def needs_picture(shape: Shape) -> Mismatch | None:
-    """What a block that works on feature maps says to a flat vector."""
-    if len(shape) == 3:
-        return None
-    return Mismatch("block.needs_picture", FrozenMap(arrives=shape_text(shape)))
+    """What a block that works on feature maps says to a flat vector or to tokens."""
+    match len(shape):
+        case 3:
+            return None
+        case 2:
+            return Mismatch("block.needs_picture_not_tokens", FrozenMap(tokens=shape[0], width=shape[1]))
+    return Mismatch("block.needs_picture", arrives(shape))
 
 
-def window_reach(kernel: int, dilation: int) -> int:
-    """How many pixels a window spans: dilation * (kernel - 1) + 1."""
-    return dilation * (kernel - 1) + 1
-
-
-def slid_length(length: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """Output length of a sliding window: floor((length + 2*padding - dilation*(kernel-1) - 1) / stride) + 1.
-
-    Source: torch.nn.Conv2d, "Shape". Below 1 there is no output.
-    """
-    return (length + 2 * padding - window_reach(kernel, dilation)) // stride + 1
+def needs_tokens(shape: Shape) -> Mismatch | None:
+    """What a block that works on tokens says to anything else."""
+    match len(shape):
+        case 2:
+            return None
+        case 3:
+            return Mismatch("block.needs_tokens", arrives(shape), insert="patch_embedding")
+    return Mismatch("block.needs_tokens_not_vector", arrives(shape))
 
 
 def window_too_large(
@@ -163,3 +159,9 @@ def window_too_large(
         kernel=kernel, reach=window_reach(kernel, dilation), height=shape[1], width=shape[2], padding=padding
     )
     return Mismatch("block.window_too_large", facts, tuple(suggestions))
+
+
+def nearest_divisor(wanted: int, *numbers: int) -> int:
+    """The number nearest to `wanted` that divides all of `numbers`; of two as near, the smaller."""
+    common = gcd(*numbers)
+    return min((n for n in range(1, common + 1) if common % n == 0), key=lambda n: (abs(n - wanted), n))
