@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +14,8 @@ from studio.folders import user_folders
 
 # Known here so that the window opens without importing the terminal; a test holds it against the real commands.
 COMMANDS = frozenset({"check", "data", "doctor", "evaluate", "explain", "new", "predict", "runs", "train"})
+# A full disk behind `>`, a terminal that was closed; whatever else goes wrong with files has a sentence of its own.
+_OUTPUT_REFUSED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO} if hasattr(errno, "EDQUOT") else {errno.ENOSPC})
 _FOR_TERMINAL = frozenset({"-h", "--help", "--version"})
 
 
@@ -25,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _terminal(arguments: list[str]) -> int:
+    _open_missing_streams()
     try:
         from studio.cli import app
 
@@ -34,7 +38,25 @@ def _terminal(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write(tr("Stopped.") + "\n")
         return 1
+    except OSError as error:
+        if error.errno not in _OUTPUT_REFUSED:
+            raise
+        # What could not be written waits in a buffer, and would be tried again at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.stderr.write(tr("The output cannot be written: {reason}.", reason=error.strerror) + "\n")
+        return 1
     return 0
+
+
+def _open_missing_streams() -> None:
+    """A program started with closed streams has none, and the next file that it opens would become its output."""
+    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor != number:
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - kept open to the end
 
 
 def _window(arguments: list[str]) -> int:

@@ -151,7 +151,8 @@ class Saved:
 class CheckpointWriter:
     """Writes checkpoints from a thread of its own, so that training pays only for the copy that it hands over.
 
-    `saved` and `failed` are called from that thread. One write at a time: the next one waits for the one before.
+    `saved` and `failed` are called from that thread; `failed` not again until one was saved, since a full disk stays
+    full for many epochs. One write at a time: the next one waits for the one before.
     """
 
     run_folder: Path
@@ -161,6 +162,7 @@ class CheckpointWriter:
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="lantern-checkpoint")
     )
     _writing: Future[None] | None = None
+    _is_failing: bool = False
 
     def save(self, checkpoint: Checkpoint, *, is_best: bool) -> None:
         """Write `checkpoint` soon; it must not be changed afterwards."""
@@ -186,8 +188,11 @@ class CheckpointWriter:
                 _place_copy(path, folder / BEST)
             self._forget_old(folder, path)
         except OSError as error:
-            self.failed(error)
+            if not self._is_failing:
+                self.failed(error)
+            self._is_failing = True
             return
+        self._is_failing = False
         self.saved(Saved(f"{FOLDER}/{path.name}", checkpoint.step, checkpoint.epoch, size, is_best))
 
     def _forget_old(self, folder: Path, newest: Path) -> None:

@@ -295,8 +295,13 @@ def _take_best(run: Run) -> bool:
 def _save_model(run: Run) -> None:
     session = run.session
     session.place.phase = "save"
-    accuracy = run.learner.position.best_accuracy if _take_best(run) else None
-    facts = {"validation_accuracy": accuracy, "name": run.project.name, "run": session.run_folder.name}
+    position = run.learner.position
+    has_best = _take_best(run)
+    if position.best_step is not None and not has_best:
+        facts: FrozenMap[Value] = FrozenMap(best_step=position.best_step, step=position.step)
+        session.warn(Problem("best_not_kept", Severity.WARNING, facts=facts))
+    accuracy = position.best_accuracy if has_best else None
+    about = {"validation_accuracy": accuracy, "name": run.project.name, "run": session.run_folder.name}
     try:
         save_model(
             session.run_folder / MODEL,
@@ -304,7 +309,7 @@ def _save_model(run: Run) -> None:
             network=run.project.network,
             preprocessing=run.project.preprocessing,
             labels=run.project.data.classes,
-            facts=facts,
+            facts=about,
         )
     except OSError as error:
         reason: FrozenMap[Value] = FrozenMap(reason=error.strerror or str(error))

@@ -15,6 +15,8 @@ from studio.cli import hints
 from studio.cli.console import quoted, short_path
 from tests.cli.conftest import Studio
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
 @pytest.mark.parametrize(
@@ -79,3 +81,12 @@ def test_that_the_end_of_a_long_log_is_searched_also_from_a_pipe(
     error = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x512 and 256x10)\n"
     assert "linear layer" in studio("explain", text="nothing new\n" * 2000 + error).out
     assert "linear layer" not in studio("explain", text=error + "nothing new\n" * 2000).out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize(("redirection", "code", "said"), [(">/dev/full", 1, "cannot be written"), (">&-", 0, "")])
+def test_that_an_output_that_is_full_or_closed_is_no_traceback(redirection: str, code: int, said: str) -> None:
+    command = f'"{sys.executable}" -m studio runs --json {redirection}'
+    done = subprocess.run(["bash", "-c", command], check=False, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr and said in done.stderr

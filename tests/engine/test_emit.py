@@ -84,7 +84,7 @@ def test_that_a_clock_that_is_set_back_delays_nothing(tmp_path: Path) -> None:
     clock.now = 1e6
     emitter = Emitter(tmp_path / "e.jsonl", clock, ticks)
     for number in range(1, 101):
-        clock.now += 0.02 if number != 50 else -3600
+        clock.now += 0.02 if number != 50 else -360
         ticks.now += 0.02
         step(emitter, number)
     emitter.tick()

@@ -44,6 +44,7 @@ from studio.engine import evaluate as evaluation
 from studio.engine import train as module
 from studio.engine.artefact import load_model
 from studio.engine.checkpoint import latest
+from studio.engine.learner import Position
 from studio.engine.predict import predict
 from studio.engine.train import run
 from studio.engine.worker import start_training
@@ -371,3 +372,20 @@ def test_that_the_names_of_a_run_folders_parts_are_those_of_the_design() -> None
         "project.json",
         "model",
     )
+
+
+def test_that_a_model_without_its_best_weights_is_not_said_to_be_the_best(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    is_best = Position.is_best
+    monkeypatch.setattr("studio.engine.checkpoint.write_checkpoint", full)
+    monkeypatch.setattr(Position, "is_best", lambda self, metrics: self.epoch == 0 and is_best(self, metrics))
+    folder = make_run(tmp_path / "run", make_project(pictures, epochs=3))
+    assert run(folder, cache, launcher="thread") == "finished"
+    events = events_of(folder)
+    codes = [event.problem.code for event in only(events, Warned)]
+    assert codes == ["checkpoint_not_saved", "best_not_kept"]
+    assert only(events, ModelSaved)[0].validation_accuracy is None
