@@ -15,7 +15,18 @@ from studio.core.frozen import FrozenMap
 from studio.core.project import Block, Network
 
 DEFAULT_TEMPLATE = "simple_cnn"
-_ORDER = ("simple_cnn", "mlp")
+_ORDER = (
+    "simple_cnn",
+    "mlp",
+    "lenet",
+    "vgg_small",
+    "resnet18",
+    "resnet34",
+    "resnet50",
+    "mobilenet_small",
+    "vit_tiny",
+    "lstm_rows",
+)
 
 
 @dataclass(frozen=True, slots=True)
