@@ -1,6 +1,6 @@
 """Decoded pictures at the working size, kept in one memory-mapped file that a run fills during its first epoch.
 
-A store is a folder: `pixels` holds the pictures one after the other (uint8, channels x height x width), `entries` says
+A store is a folder: `pixels` holds the pictures one after the other (uint8, height x width x channels), `entries` says
 which content each slot holds. An entry is appended only after its pixels were written and carries their checksum, so
 a kill at any moment costs at most the picture in hand, and a power cut shows as a checksum that does not match.
 Entries name contents, not files: renamed files are found again, changed files are not believed.
@@ -31,7 +31,7 @@ from studio.dataset.storelock import StoreLock
 DEFAULT_BUDGET_BYTES = 20 * 1024**3
 # content hash, slot, checksum of the pixels
 _ENTRY = struct.Struct("<16sII")
-_LAYOUT = "1"
+_LAYOUT = "2"
 _ABSENT = -1
 
 
@@ -52,7 +52,8 @@ class DecodedCache:
         threads: int | None = None,
     ) -> None:
         self._inspection, self._preprocessing = inspection, preprocessing
-        self._shape = preprocessing.shape
+        channels, height, width = preprocessing.shape
+        self._shape = (height, width, channels)
         self._item_bytes = int(np.prod(self._shape))
         self._pool = ThreadPoolExecutor(threads or min(8, os.cpu_count() or 1), thread_name_prefix="decode")
         self._guard = threading.Lock()
@@ -80,6 +81,8 @@ class DecodedCache:
     def get(self, indices: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint8]:
         """The inputs of these pictures (places in the index): uint8, B x C x H x W, in memory of the caller's own.
 
+        In memory they lie as B x H x W x C, which is how devices take them fastest.
+
         Raises:
             Refused: a file that is not in the store has become unreadable since it was inspected; names it.
         """
@@ -92,9 +95,9 @@ class DecodedCache:
         wanted: dict[int, list[int]] = {}
         for at in [*np.flatnonzero(slots == _ABSENT).tolist(), *self._spoilt(batch, held, slots)]:
             wanted.setdefault(int(places[at]), []).append(at)
-        for place, pixels in zip(wanted, self._pool.map(self._decoded, wanted), strict=True):
+        for place, pixels in zip(wanted, self._pool.map(self._rows, wanted), strict=True):
             batch[wanted[place]] = pixels
-        return batch
+        return batch.transpose(0, 3, 1, 2)
 
     def close(self) -> None:
         """Let the store go; what it holds stays for the next run."""
@@ -123,9 +126,10 @@ class DecodedCache:
                 spoilt.append(at)
         return spoilt
 
-    def _decoded(self, place: int) -> Pixels:
+    def _rows(self, place: int) -> Pixels:
+        """Decoded: height x width x channels."""
         loaded = load(self._inspection.index.path(place), self._preprocessing.background)
-        pixels = to_working_size(loaded.rgb, self._preprocessing)
+        pixels = to_working_size(loaded.rgb, self._preprocessing).transpose(1, 2, 0)
         # A file that changed since it was inspected is used as it is now, and not stored under its old content.
         if loaded.content_hash == self._inspection.hashes[place].tobytes():
             self._store(place, pixels)

@@ -130,7 +130,7 @@ def _loaded(image: Image.Image, path: Path, background: str, content_hash: bytes
 
 
 def to_working_size(rgb: Pixels, preprocessing: Preprocessing) -> Pixels:
-    """The network's input before scaling: uint8, channels x height x width.
+    """The network's input before scaling: uint8, channels x height x width, lying in memory pixel by pixel.
 
     `rgb` is what `load_rgb` gave, with the same background. Training, evaluation and prediction all use this function.
     """
@@ -145,8 +145,8 @@ def to_working_size(rgb: Pixels, preprocessing: Preprocessing) -> Pixels:
             image = image.resize(size, Image.Resampling.BILINEAR, box=_middle(image.size, size))
         case "pad":
             image = _padded(image, size, BACKGROUNDS[preprocessing.background])
-    pixels = np.asarray(image, np.uint8)
-    return pixels[None] if pixels.ndim == 2 else np.ascontiguousarray(pixels.transpose(2, 0, 1))
+    pixels = np.array(image, np.uint8)
+    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
 
 
 def load_working(path: Path, preprocessing: Preprocessing) -> Pixels:

@@ -73,7 +73,7 @@ class Normaliser:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Pictures (N, C, H, W) as bytes and labels (N,) on the host, with their places in the index."""
+    """Pictures (N, C, H, W; channels last in memory) as bytes and labels (N,), on the host; places in the index."""
 
     pictures: torch.Tensor
     labels: torch.Tensor
@@ -170,7 +170,8 @@ class Batches:
         # Sorted within the batch: reads of the cache file go forward, and the batch holds the same pictures.
         chosen = np.sort(order[first:last])
         places = self._places[chosen]
-        pictures = torch.from_numpy(self._decoded(places))
+        # Always in one layout, whatever the source gave: sums over pixels depend on it in the last digit.
+        pictures = torch.from_numpy(self._decoded(places)).contiguous(memory_format=torch.channels_last)
         labels = torch.from_numpy(self._labels[places])
         if self._pinned:
             pictures, labels = pictures.pin_memory(), labels.pin_memory()

@@ -80,7 +80,9 @@ def _classified(
     rows: Iterator[tuple[tuple[str, float], ...]] = iter(())
     if pictures:
         with torch.inference_mode():
-            logits = model.net(normaliser(torch.from_numpy(np.stack(pictures))))
+            # Stacked as they lie in memory: height x width x channels.
+            stacked = np.stack([pixels.transpose(1, 2, 0) for pixels in pictures]).transpose(0, 3, 1, 2)
+            logits = model.net(normaliser(torch.from_numpy(stacked)))
             values, places = logits.float().softmax(1).topk(min(max(top, 1), len(model.labels)))
         rows = iter(
             tuple((model.labels[place], value) for place, value in zip(row_places, row_values, strict=True))
