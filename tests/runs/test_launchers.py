@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -198,12 +200,19 @@ def test_that_the_engine_comes_back_after_a_crash(engine: MakeEngine, run_folder
     assert not isinstance(one.predict(tmp_path, [Path("a.png")]).result(WAIT_SECONDS), Problem)
 
 
-def test_that_closing_ends_the_child_and_its_log(engine: MakeEngine) -> None:
+def test_that_closing_ends_the_child_and_its_log(
+    engine: MakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     one = engine("hasty")
     assert one.wait_ready(WAIT_SECONDS)
     pid = one.pid
     assert pid is not None
+    if os.name == "posix":
+        assert not list((tmp_path / "temporary").iterdir()), "nothing is left even if we are killed now"
     one.close(grace_seconds=5.0)
+    assert not list((tmp_path / "temporary").iterdir())
     assert not psutil.pid_exists(pid)
     assert one.state == "off"
 

@@ -34,6 +34,10 @@ class Child:
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
         self._process = process
         self._log = log
+        self._words = log.open("rb")
+        if os.name == "posix":
+            # Readable for as long as one of us has it open, and gone with the last, however we end.
+            log.unlink()
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._pending: dict[int, OnAnswer] = {}
@@ -93,8 +97,9 @@ class Child:
     def _join(self) -> None:
         self._reader.join()
         self._writer.join()
-        with suppress(OSError):
-            self._log.unlink()
+        with self._lock:
+            self._words.close()
+        self._log.unlink(missing_ok=True)
 
     def _write(self) -> None:
         pipe = cast(BinaryIO, self._process.stdin)
@@ -140,7 +145,7 @@ class Child:
                 self._pending.pop(number, None)
 
     def _end_all(self, code: int) -> None:
-        self.tail = read_tail(self._log)
+        self.tail = self.stderr_tail()
         with self._lock:
             if self.problem is None:
                 last = next((line for line in reversed(self.tail.splitlines()) if line.strip()), "")
@@ -153,7 +158,8 @@ class Child:
 
     def stderr_tail(self) -> str:
         """The newest words on the process's error output, for reports."""
-        return read_tail(self._log) or self.tail
+        with self._lock:
+            return self.tail if self._words.closed else read_tail(self._words) or self.tail
 
 
 def spawn(command: Sequence[str]) -> Child | Problem:
@@ -183,12 +189,11 @@ def spawn(command: Sequence[str]) -> Child | Problem:
     return Child(process, log)
 
 
-def read_tail(path: Path, limit_bytes: int = _TAIL_BYTES) -> str:
-    """The last `limit_bytes` of a text file; "" where there is none."""
+def read_tail(file: BinaryIO, limit_bytes: int = _TAIL_BYTES) -> str:
+    """The last `limit_bytes` of a text file; "" where they cannot be read."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - limit_bytes))
-            return file.read().decode("utf-8", "replace")
+        file.seek(max(0, file.seek(0, os.SEEK_END) - limit_bytes))
+        return file.read().decode("utf-8", "replace")
     except OSError:
         return ""
 
