@@ -12,7 +12,7 @@ from studio.cli.console import GOOD, TROUBLE, out, print_json, print_problems, s
 from studio.cli.projects import index_of, inspected
 from studio.core.problem import Problem, Severity
 from studio.core.project import Data
-from studio.core.text import tr
+from studio.core.text import tr, trn
 from studio.dataset.report import data_report, problems_of
 from studio.dataset.split import split
 
@@ -47,7 +47,10 @@ def _print(console: Console, report: dict[str, Any], problems: tuple[Problem, ..
         parts = [f"{used[part].get(name, 0):,}" for part in used]
         table.add_row(safe(name), f"{count:,}", *parts, "█" * (round(_BAR_WIDTH * count / most) if most else 0))
     console.print(table)
-    console.print(safe(tr("{total} pictures in {count} classes.", total=f"{report['total']:,}", count=len(counts))))
+    total = f"{report['total']:,}"
+    console.print(
+        safe(trn(len(counts), "{total} pictures in one class.", "{total} pictures in {n} classes.", total=total))
+    )
     for other in report["readings"]:
         console.print(
             safe(tr("It can also be read as: {other} (--reading {id})", other=other["description"], id=other["id"]))

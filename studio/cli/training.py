@@ -45,7 +45,7 @@ from studio.core.problem import Problem
 from studio.core.project import Project
 from studio.core.quantities import size_text
 from studio.core.runstate import RunState
-from studio.core.text import problem_message, tr
+from studio.core.text import problem_message, tr, trn
 from studio.dataset.sample import unpack_sample
 from studio.memory.forecast import forecast_check
 from studio.runs.catalogue import resume_project
@@ -328,10 +328,11 @@ def _closing_lines(order: TrainOrder, folders: Folders, outcome: Outcome) -> Ite
     last = state.epochs[-1] if state.epochs else None
     if last is not None and last.validation is not None:
         best = ended.best_validation_accuracy if ended else None
-        yield tr(
+        yield trn(
+            len(state.epochs),
+            "Validation accuracy {best} after one epoch in {time}.",
             "Validation accuracy {best}, the best of {n} epochs in {time} (the last had {last}).",
             best=percent(best if best is not None else state.best_validation_accuracy),
-            n=len(state.epochs),
             last=percent(last.validation.accuracy),
             time=seconds_text(ended.seconds if ended and ended.seconds else state.seconds),
         )
