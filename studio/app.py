@@ -63,7 +63,9 @@ class Studio:
         self.window.show()
 
     def furnish(self) -> None:
-        """Put everything into the window; runs once, right after its first paint."""
+        """Put everything into the window, right after its first paint; a window is furnished only once."""
+        if self.workspace is not None:
+            return
         from studio.core.text import set_language
         from studio.view.shell import Shell
         from studio.view.theme import theme

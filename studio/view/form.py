@@ -37,12 +37,28 @@ class _CalmWheel:
             event.ignore()
 
 
+# The style sheet's padding does not reach the text of a spin box.
+_TEXT_MARGIN_PX = 4
+
+
 class CalmSpin(_CalmWheel, QSpinBox):
     """A whole-number field with a calm wheel."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.lineEdit().setTextMargins(_TEXT_MARGIN_PX, 0, 0, 0)
+
 
 class CalmDoubleSpin(_CalmWheel, QDoubleSpinBox):
-    """A number field with a calm wheel."""
+    """A number field with a calm wheel; zeros at the end are left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lineEdit().setTextMargins(_TEXT_MARGIN_PX, 0, 0, 0)
+
+    def textFromValue(self, value: float) -> str:
+        text = super().textFromValue(value)
+        return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 class CalmCombo(_CalmWheel, QComboBox):

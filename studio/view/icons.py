@@ -76,13 +76,10 @@ def program_icon() -> QIcon:
         painter = QPainter(tile)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor("#0b4f94"))
+        painter.setBrush(theme().colour("sign"))
         painter.drawRoundedRect(QRectF(0, 0, size_px, size_px), size_px * 0.22, size_px * 0.22)
-        margin = size_px * 0.14
-        paint_icon(painter, "lantern", QRectF(margin, margin, size_px - 2 * margin, size_px - 2 * margin), _GLOW)
+        margin, glow = size_px * 0.14, theme().colour("glow")
+        paint_icon(painter, "lantern", QRectF(margin, margin, size_px - 2 * margin, size_px - 2 * margin), glow)
         painter.end()
         made.addPixmap(tile)
     return made
-
-
-_GLOW = QColor("#ffd98a")

@@ -21,8 +21,10 @@ from studio.core.project import (
 from studio.core.templates import default_network
 from studio.core.text import tr
 from studio.dataset.formats import PICTURE_SUFFIXES, suffix_of
+from studio.dataset.labels import shown
 from studio.dataset.progress import IsCancelled, ReportProgress
 from studio.dataset.sample import unpack_sample
+from studio.runs.catalogue import RunSummary, list_runs
 from studio.runs.folder import find_run, is_run, project_file
 from studio.view.background import BackgroundTask
 from studio.view.notices import NoticeBar
@@ -128,6 +130,22 @@ class Openings(QObject):
         self._workspace.document.open(project)
         self._workspace.training.open(folder, project)
         self._workspace.navigator.go("train")
+
+    def offer_running(self) -> None:
+        """Say so where a run goes on without this window: of one that is gone, another one, or the terminal."""
+        runs_root = self._workspace.folders.runs
+
+        def work(report: ReportProgress, is_cancelled: IsCancelled) -> list[RunSummary]:
+            return [run for run in list_runs(runs_root) if run.outcome == "running"]
+
+        task = BackgroundTask("running", work)
+        task.done.connect(self._on_running)
+        task.start()
+
+    def _on_running(self, runs: list[RunSummary]) -> None:
+        if runs and self._workspace.training.run_folder is None:
+            text = tr("A run of “{name}” goes on.", name=shown(runs[0].name))
+            self._notices.say(text, "good", tr("Show it"), lambda: self.open_run(runs[0].folder))
 
     def choose_folder(self, folder: Path) -> None:
         """Make `folder` the project's pictures."""

@@ -41,7 +41,7 @@ class CommandPalette(QFrame):
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(32)
         shadow.setOffset(0, 6)
-        shadow.setColor(Qt.GlobalColor.black)
+        shadow.setColor(theme().colour("shadow"))
         self.setGraphicsEffect(shadow)
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 10, 10, 10)

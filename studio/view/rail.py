@@ -126,8 +126,10 @@ class Rail(QFrame):
         theme().changed.connect(self._repaint)
 
     def choose(self, id: str) -> None:
-        """Show that the window is at this place."""
+        """Show that the window is at this place; the keyboard goes there too where it was in the rail."""
         self.buttons[id].setChecked(True)
+        if any(button.hasFocus() for button in self.buttons.values()):
+            self.buttons[id].setFocus()
 
     def show_status(self, id: str, status: PageStatus, sentence: str) -> None:
         self.buttons[id].show_status(status, sentence)

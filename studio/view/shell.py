@@ -86,6 +86,7 @@ class Shell(QObject):
         self._idle.start()
         self.machine.start()
         self.safekeeping.start()
+        self.openings.offer_running()
 
     def _arrange(self, state: WindowState) -> None:
         middle = QWidget()

@@ -44,8 +44,10 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(NAME)
         self.setObjectName("window")
         self.setAcceptDrops(True)
-        self.setMinimumSize(QSize(*MINIMUM_PX))
-        self.resize(QSize(*USUAL_PX))
+        # A small screen, or a large scale, may have less room than that.
+        room = self.screen().availableSize()
+        self.setMinimumSize(QSize(*MINIMUM_PX).boundedTo(room))
+        self.resize(QSize(*USUAL_PX).boundedTo(room))
         if state.geometry:
             self.restoreGeometry(QByteArray.fromBase64(state.geometry.encode()))
         curtain = Curtain(state.is_dark)

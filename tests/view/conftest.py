@@ -16,6 +16,7 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 
 pytest.importorskip("PySide6")
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -29,7 +30,7 @@ from studio.view.pictures import Pictures
 from studio.view.shell import Shell
 from studio.view.theme import theme
 from studio.view.training import Training
-from studio.view.window import MainWindow
+from studio.view.window import USUAL_PX, MainWindow
 from studio.view.windowstate import WindowState
 from studio.view.workspace import Navigator, SettingsHolder, Workspace
 from tests.view.fakes import FakeEngine, FakeLauncher
@@ -100,6 +101,8 @@ def shell(qtbot: QtBot, workspace: Workspace) -> Iterator[Shell]:
     """A furnished window over `workspace`, with small pages in its places."""
     theme().use("light")
     window = MainWindow(WindowState())
+    # The screen that tests see is small, and a new window keeps within its screen.
+    window.resize(QSize(*USUAL_PX))
     made = Shell(window, workspace, WindowState(), PLACES)
     window.show()
     # A bare X server has no window manager that would make a new window the active one.

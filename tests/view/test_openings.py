@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
+from studio.core.events import Ended
 from studio.core.project import Data, Project, save_project
 from studio.core.templates import default_network
 from studio.runs.folder import create_run
@@ -31,6 +33,25 @@ def project_file(tmp_path: Path) -> Path:
     path = tmp_path / "tulips.studio.json"
     save_project(PROJECT, path)
     return path
+
+
+def test_that_a_run_that_goes_on_without_the_window_is_offered(qtbot: QtBot, shell: Shell) -> None:
+    run = create_run(Project("tulips"), shell.workspace.folders.runs)
+    own = psutil.Process()
+    say(run, started(name="tulips", pid=own.pid, process_started=own.create_time()))
+    shell.openings.offer_running()
+    qtbot.waitUntil(shell.notices.isVisible)
+    assert "tulips" in shell.notices.words.text()
+    qtbot.mouseClick(shell.notices.findChild(QPushButton, "notice.button"), Qt.MouseButton.LeftButton)
+    assert shell.workspace.training.run_folder == run and shell.place == "train"
+
+
+def test_that_a_run_that_is_over_is_not_offered(qtbot: QtBot, shell: Shell) -> None:
+    run = create_run(Project("tulips"), shell.workspace.folders.runs)
+    say(run, started(name="tulips"), Ended(2.0, "finished"))
+    shell.openings.offer_running()
+    qtbot.wait(100)
+    assert not shell.notices.isVisible()
 
 
 def test_that_a_path_is_known_by_what_it_holds(tmp_path: Path, project_file: Path) -> None:

@@ -11,6 +11,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from studio.app import Studio
+from studio.core.files import Folders
 from studio.core.problem import Problem
 from studio.core.project import Data, Project
 from studio.core.templates import default_network
@@ -45,6 +47,12 @@ def drop(window: MainWindow, path: Path) -> bool:
     if enter.isAccepted():
         window.dropEvent(QDropEvent(QPointF(300, 300), Qt.DropAction.CopyAction, data, left, none))
     return enter.isAccepted()
+
+
+def test_that_the_keyboard_in_the_rail_goes_along_to_another_place(qtbot: QtBot, shell: Shell) -> None:
+    shell.rail.buttons["data"].setFocus()
+    shell.show_place("network")
+    qtbot.waitUntil(shell.rail.buttons["network"].hasFocus)
 
 
 def test_that_trouble_of_a_run_is_said_once_and_forgotten_with_the_next_try(shell: Shell) -> None:
@@ -268,3 +276,27 @@ def test_that_the_smallest_window_shows_everything(qtbot: QtBot, shell: Shell) -
     for widget in (shell.rail, shell.strip, shell.drawer, shell.strip.hints):
         corner = widget.mapTo(shell.window, widget.rect().bottomRight())
         assert area.contains(corner), widget.objectName()
+
+
+def test_that_a_window_is_furnished_only_once(
+    qtbot: QtBot, folders: Folders, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.app.make_workspace", lambda _: workspace)
+    monkeypatch.setattr("studio.app._SIGNALS", ())
+    studio = Studio(folders)
+    qtbot.addWidget(studio.window)
+    studio.furnish()
+    shell = studio.shell
+    assert shell is not None
+    studio.furnish()
+    assert studio.shell is shell and studio.workspace is workspace
+    shell.end()
+    studio.window.is_furnished = False
+
+
+def test_that_a_new_window_keeps_within_a_small_screen(qtbot: QtBot) -> None:
+    window = MainWindow(WindowState())
+    qtbot.addWidget(window)
+    room = window.screen().availableSize()
+    assert window.width() <= room.width() and window.height() <= room.height()
+    assert window.minimumWidth() <= room.width() and window.minimumHeight() <= room.height()

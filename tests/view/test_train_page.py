@@ -248,6 +248,17 @@ def test_that_changes_during_a_run_are_said_to_apply_to_the_next_one(
     assert not page.recipe.note.isVisible()
 
 
+def test_that_the_run_that_goes_on_is_what_the_plan_tells_of(
+    page: TrainPage, launchers: dict[str, FakeLauncher]
+) -> None:
+    handle = run_of(page, launchers)
+    hear(page, handle, started(train_count=81, validation_count=19))
+    page.workspace.document.open(Project())
+    assert "81" in page.controls.plan_what.text() and "10 epochs" in page.controls.plan_costs.text()
+    finish(page, handle, ended())
+    assert "Choose a folder" in page.controls.plan_costs.text()
+
+
 def test_that_a_run_that_falls_silent_is_said_to_be_quiet(
     page: TrainPage, launchers: dict[str, FakeLauncher], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ class PictureBrowser(QWidget):
         self._clear = QPushButton(tr("Show all"))
         self._clear.setProperty("role", "link")
         self._clear.setObjectName("data.show_all")
+        self._clear.setToolTip(tr("Shows the pictures of all classes and findings again."))
         self._clear.clicked.connect(self.show_all)
         row.addWidget(self.part)
         row.addWidget(self._count, 1)

@@ -16,6 +16,8 @@ from studio.view.theme import theme
 AnyIndex = QModelIndex | QPersistentModelIndex
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 _NAME, _COUNT, _BAR = range(3)
+# About as many letters of a class's name are shown before it is shortened.
+_NAME_LETTERS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +139,17 @@ class ClassTable(QTableView):
         header.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(_COUNT, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(_BAR, QHeaderView.ResizeMode.Stretch)
-        header.resizeSection(_NAME, 140)
+        header.resizeSection(_NAME, round(self.fontMetrics().averageCharWidth() * _NAME_LETTERS))
+        # Names of many classes often differ only at their end.
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setWordWrap(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.setAccessibleName(tr("Classes"))
         self.setToolTip(tr("Choose a class to see only its pictures; choose it again to see all."))
         self.setObjectName("data.classes")
         self.selectionModel().selectionChanged.connect(self._announce)
         self.pressed.connect(self._on_pressed)
-        self._pressed_row = -1
+        self._pressed_row = self._last_row = -1
         self.clicked.connect(self._on_clicked)
         theme().changed.connect(self.viewport().update)
 
@@ -157,7 +162,7 @@ class ClassTable(QTableView):
         self.chosen.emit(self.chosen_row())
 
     def _on_pressed(self, index: QModelIndex) -> None:
-        self._pressed_row = index.row() if getattr(self, "_last_row", -1) == index.row() else -1
+        self._pressed_row = index.row() if self._last_row == index.row() else -1
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._pressed_row == index.row():

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayou
 from studio.advice.hint import Hint
 from studio.advice.live import hints_for
 from studio.advice.runfacts import run_facts
-from studio.core.check import memory_problem
+from studio.core.check import check, memory_problem
 from studio.core.problem import Problem, Severity
 from studio.core.project import Project
 from studio.core.runstate import RunState
@@ -25,7 +25,7 @@ from studio.view.train.charts import TrainCharts
 from studio.view.train.controls import RunControls
 from studio.view.train.outcome import OutcomeCard
 from studio.view.train.recipe import RecipeCard
-from studio.view.train.wording import plan
+from studio.view.train.wording import Plan, plan
 from studio.view.workspace import Page, PageStatus, Workspace
 
 _CLOCK_MS = 500
@@ -125,16 +125,13 @@ class TrainPage(Page):
         self._show_project()
 
     def _show_project(self) -> None:
-        document, pictures = self.workspace.document, self.workspace.pictures
+        document = self.workspace.document
         problems = self._problems()
         self.problems.show_problems(problems)
-        split = pictures.split
-        counts = (len(split.train), len(split.validation)) if split is not None else (None, None)
-        device = chosen_device(document.project.recipe.device, self.recipe.devices)
-        planned = plan(document.project, document.report, *counts, is_on_card=device is not None and device.id != "cpu")
         self._why_not = self._reason_not_to_start(problems)
+        planned = self._plan()
         what, costs = (planned.what, planned.costs) if planned else ("", "")
-        self.controls.show_plan(what, costs, self._why_not)
+        self.controls.show_plan(what, costs, "" if self.is_going else self._why_not)
         self.recipe.show_running(self.workspace.training.project if self.is_going else None)
         has_data = bool(document.project.data.folder)
         self.empty_button.setText(tr("Start training") if has_data else tr("Choose pictures"))
@@ -143,6 +140,19 @@ class TrainPage(Page):
         self.empty_button.setToolTip(start_help if has_data else tr("The Data page, where a folder is chosen."))
         self.empty_button.setEnabled(not has_data or not self._why_not)
         self.status_changed.emit()
+
+    def _plan(self) -> Plan | None:
+        """What a start would do or, while a run goes on, what it does."""
+        document, training, split = self.workspace.document, self.workspace.training, self.workspace.pictures.split
+        started = training.state.started
+        if self.is_going and training.project is not None:
+            project, report = training.project, check(training.project)
+            counts = (started.train_count, started.validation_count) if started else (None, None)
+        else:
+            project, report = document.project, document.report
+            counts = (len(split.train), len(split.validation)) if split is not None else (None, None)
+        device = chosen_device(project.recipe.device, self.recipe.devices)
+        return plan(project, report, *counts, is_on_card=device is not None and device.id != "cpu")
 
     def _problems(self) -> tuple[Problem, ...]:
         """What stands against a run or will harm it: of the check, the pictures, the memory, and the last attempt."""

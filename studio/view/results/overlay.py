@@ -79,6 +79,8 @@ class RunCurves(QWidget):
         if missing:
             return tr("Reading the records of the runs…")
         if known and not any(state.epochs for state in known):
+            if any(state.is_running for state in known):
+                return tr("The curves begin with the end of the first epoch.")
             return tr("No epoch was finished, so there is nothing to draw.")
         return ""
 
