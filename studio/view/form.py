@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QSpinBox,
+    QStyledItemDelegate,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -62,7 +63,12 @@ class CalmDoubleSpin(_CalmWheel, QDoubleSpinBox):
 
 
 class CalmCombo(_CalmWheel, QComboBox):
-    """A choice field with a calm wheel."""
+    """A choice field with a calm wheel; its list opens below and shows every entry whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The list's own delegate ignores the style sheet's row height.
+        self.setItemDelegate(QStyledItemDelegate(self))
 
 
 class ScientificEdit(QLineEdit):
