@@ -252,8 +252,10 @@ def test_that_the_run_that_goes_on_is_what_the_plan_tells_of(
     page: TrainPage, launchers: dict[str, FakeLauncher]
 ) -> None:
     handle = run_of(page, launchers)
-    hear(page, handle, started(train_count=81, validation_count=19))
+    hear(page, handle, started(train_count=0, validation_count=0))
+    assert page.controls.plan_what.text() == "SimpleCNN learns 2 classes."
     page.workspace.document.open(Project())
+    hear(page, handle, started(train_count=81, validation_count=19))
     assert "81" in page.controls.plan_what.text() and "10 epochs" in page.controls.plan_costs.text()
     finish(page, handle, ended())
     assert "Choose a folder" in page.controls.plan_costs.text()

@@ -147,7 +147,9 @@ class TrainPage(Page):
         started = training.state.started
         if self.is_going and training.project is not None:
             project, report = training.project, check(training.project)
-            counts = (started.train_count, started.validation_count) if started else (None, None)
+            # Nothing is counted yet when the run begins.
+            has_counts = started is not None and started.train_count > 0
+            counts = (started.train_count, started.validation_count) if started and has_counts else (None, None)
         else:
             project, report = document.project, document.report
             counts = (len(split.train), len(split.validation)) if split is not None else (None, None)
@@ -211,7 +213,8 @@ class TrainPage(Page):
         self._show_project()
 
     def _on_run(self, old: RunState, new: RunState) -> None:
-        if (old.ended is None) != (new.ended is None) or old.is_running != new.is_running or old is new:
+        is_other = old.started is not new.started or (old.ended is None) != (new.ended is None)
+        if is_other or old.is_running != new.is_running or old is new:
             self._show_project()
         if self.isVisible():
             self._show_run(new)
