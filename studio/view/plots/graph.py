@@ -91,7 +91,9 @@ class Graph:
         self._item.addItem(self.cursor, ignoreBounds=True)
         self._pins: list[Any] = []
         self.is_log = False
-        self.is_zoomed = False
+        self._is_zoomed = False
+        self._ranges: dict[str, tuple[float, float, float]] = {}
+        self._drawn_dots: dict[str, tuple[Floats, Floats]] = {}
         self._is_smoothing: dict[str, bool] = {}
         self.use_colours()
 
@@ -141,6 +143,16 @@ class Graph:
             self._dots[curve.id].setPen(pg.mkPen(None))
             self._dots[curve.id].setBrush(pg.mkBrush(colour))
 
+    @property
+    def is_zoomed(self) -> bool:
+        """Whether the person has chosen what is seen; the ranges are then left alone."""
+        return self._is_zoomed
+
+    @is_zoomed.setter
+    def is_zoomed(self, is_zoomed: bool) -> None:
+        self._is_zoomed = is_zoomed
+        self._ranges.clear()
+
     def draw(self, memories: dict[str, CurveMemory], weight: float, x_end: float | None) -> None:
         """Draw every curve, and the ranges unless the person has zoomed."""
         window = self.window() if self.is_zoomed else None
@@ -157,11 +169,19 @@ class Graph:
                 smooth = memory.smooth_points(window) if smoothing[name] else (xs[:0], ys[:0])
                 self._smooth[name].setData(*(self._shown(*smooth) if smoothing[name] else smooth), skipFiniteCheck=True)
             if name in self._dots:
-                is_few = len(xs) <= _MOST_SYMBOLS
-                self._dots[name].setData(xs if is_few else xs[:0], ys if is_few else ys[:0])
+                self._draw_dots(name, xs, ys)
             seen.append(ys if window is None else ys[(xs >= window[0]) & (xs <= window[1])])
             last_x = max(last_x, memory.series.last_x or 0.0)
         self._fit(np.concatenate(seen) if seen else np.empty(0), last_x, x_end)
+
+    def _draw_dots(self, name: str, xs: Floats, ys: Floats) -> None:
+        """Symbols of few points; they come once an epoch, and setting them anew costs more than all of the curve."""
+        if len(xs) > _MOST_SYMBOLS:
+            xs, ys = xs[:0], ys[:0]
+        drawn = self._drawn_dots.get(name)
+        if drawn is None or not (np.array_equal(drawn[0], xs) and np.array_equal(drawn[1], ys, equal_nan=True)):
+            self._drawn_dots[name] = (xs, ys)
+            self._dots[name].setData(xs, ys)
 
     def _shown(self, xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
         """The points in the axis's coordinates; a logarithm has no place for zero and below."""
@@ -172,17 +192,23 @@ class Graph:
 
     def _fit(self, ys: Floats, last_x: float, x_end: float | None) -> None:
         if not self.is_zoomed:
-            self.view.setXRange(0.0, self._reach_x.cover(last_x, x_end), padding=_AIR)
+            self._set_range("x", 0.0, self._reach_x.cover(last_x, x_end), _AIR)
         if self.is_log:
             low, high = (float(ys.min()), float(ys.max())) if len(ys) else (-1.0, 0.0)
             low = max(low, high - _MOST_DECADES)
             top = math.log10(round_up(10.0**high))
-            self.view.setYRange(min(math.log10(round_down(10.0**low)), top - 0.5), top, padding=0.0)
+            self._set_range("y", min(math.log10(round_down(10.0**low)), top - 0.5), top, 0.0)
             return
         low, high = (float(ys.min()), float(ys.max())) if len(ys) else (0.0, 0.0)
         top = self._y.most if self._y.most is not None else self._reach_y.cover(high * _HEADROOM)
         bottom = 0.0 if low >= 0 else -round_up(-low)
-        self.view.setYRange(bottom, max(top, bottom + 1e-9), padding=4 * _AIR)
+        self._set_range("y", bottom, max(top, bottom + 1e-9), 4 * _AIR)
+
+    def _set_range(self, axis: str, low: float, high: float, padding: float) -> None:
+        """Set a range that is not set already: pyqtgraph lays out anew at every call."""
+        if self._ranges.get(axis) != (low, high, padding):
+            self._ranges[axis] = (low, high, padding)
+            (self.view.setXRange if axis == "x" else self.view.setYRange)(low, high, padding=padding)
 
     def window(self) -> tuple[float, float]:
         """The range of x on the screen."""
