@@ -186,3 +186,11 @@ def test_that_a_folder_gives_its_pictures_and_nothing_else(
     page.classifier.classify([tmp_path / "f"])
     qtbot.waitUntil(lambda: bool(engine.questions))
     assert engine.questions[0][2] == tuple(kept)
+
+
+def test_that_a_long_reason_has_the_width_of_the_panel(qtbot: QtBot, workspace: Workspace, make_page: MakePage) -> None:
+    add_run(workspace.folders.runs, 0)
+    panel = make_page().classifier
+    panel._say("The training engine ended unexpectedly. " * 4, "error")
+    panel.again_button.show()
+    qtbot.waitUntil(lambda: panel.state_text.width() >= 0.8 * panel.width())

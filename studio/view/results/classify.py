@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from studio.core.problem import Problem
 from studio.core.text import problem_message, problem_repair, problem_why, tr, trn
@@ -20,7 +20,7 @@ from studio.runs.catalogue import RunSummary
 from studio.runs.launchers.process import EngineProcess
 from studio.view.data.thumbnails import Thumbnails
 from studio.view.icons import pixmap
-from studio.view.pieces import button, wrapped
+from studio.view.pieces import button, row, wrapped
 from studio.view.results.flow import FlowLayout
 from studio.view.results.guesses import Guessed, GuessList, GuessModel, guess_sentence
 from studio.view.results.wording import run_title
@@ -148,7 +148,7 @@ class Classifier(QFrame):
         self.zone.column.addWidget(self.choose_button, alignment=Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self.zone)
         column.addWidget(self._tries_part())
-        column.addLayout(self._state_row())
+        column.addLayout(self._state())
         column.addWidget(self.guesses, 1000)
         column.addStretch(1)
 
@@ -165,18 +165,21 @@ class Classifier(QFrame):
         column.addWidget(flow_holder)
         return self._tries_holder
 
-    def _state_row(self) -> QHBoxLayout:
+    def _state(self) -> QVBoxLayout:
+        """What goes on, with the buttons below: beside them, a long reason would be a word wide."""
         self.state_text = wrapped("")
         self.state_text.setObjectName("classify.state")
         self.again_button = button(
             tr("Try again"), tr("Asks the engine once more about the same pictures."), "classify.again", self._again
         )
         self.clear_button = button(tr("Clear"), tr("Empties the list below."), "classify.clear", self.clear, "quiet")
-        row = QHBoxLayout()
-        row.addWidget(self.state_text, 1)
-        row.addWidget(self.again_button)
-        row.addWidget(self.clear_button)
-        return row
+        rows = QVBoxLayout()
+        rows.setSpacing(4)
+        rows.addWidget(self.state_text)
+        buttons = row(self.again_button, self.clear_button)
+        buttons.addStretch(1)
+        rows.addLayout(buttons)
+        return rows
 
     # What a person does
 
