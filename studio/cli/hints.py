@@ -15,12 +15,12 @@ from studio.advice.hint import CommandRemedy, EditRemedy, Hint, Remedy, StepReme
 from studio.advice.live import hints_for
 from studio.advice.machine import measure
 from studio.advice.runfacts import run_facts
-from studio.cli.console import GOOD, err, out, print_json, safe, say_trouble, wrong_use
+from studio.cli.console import GOOD, command_name, err, out, print_json, safe, say_trouble, wrong_use
 from studio.core.codec import to_plain
 from studio.core.edits import SetBlock, SetPart
 from studio.core.project import Project, ProjectUnreadable, load_project
 from studio.core.text import tr
-from studio.runs.folder import is_run, project_file
+from studio.runs.folder import events_file, is_run, project_file
 from studio.runs.follow import replay
 
 # Of logs the end is searched, where the error is; this much takes a second or two.
@@ -117,10 +117,29 @@ def explain_text(source: str, as_json: bool, is_elsewhere: bool, folder: Path) -
         print_hints(out(), hints)
         return GOOD
     out().print(safe(tr("Nothing in it is known here.")))
+    print_next_steps(out(), text)
+    return GOOD
+
+
+def print_next_steps(console: Console, text: str) -> None:
+    """What can be done about an error that nothing here explains: what it may be near to, and how to report it."""
     topics = nearest_topics(text)
     if topics:
-        out().print(safe(tr("It may be near to: {topics}.", topics="; ".join(topic.title for topic in topics))))
-    return GOOD
+        console.print(safe(tr("It may be near to:")))
+        for topic in topics:
+            console.print(safe(f"  • {topic.title}"))
+    console.print(safe(tr("What can be done:")))
+    steps = (
+        tr("Search the web for the last line of the error, without the paths in it."),
+        tr("See whether this machine is ready: {command}", command=f"{command_name()} doctor"),
+        tr(
+            "Open an issue where you got Lantern Studio, with the whole error and what the doctor says. A run keeps "
+            "its error, with the trace, in {file} in its folder.",
+            file=events_file(Path()).name,
+        ),
+    )
+    for step in steps:
+        console.print(f"   [green]→[/] {safe(step)}")
 
 
 def _hints_of_run(run_folder: Path) -> tuple[Hint, ...]:

@@ -31,6 +31,7 @@ from studio.core.events import (
     Warned,
     event_to_line,
 )
+from studio.core.problem import Severity
 from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.text import tr
@@ -114,7 +115,9 @@ class Narrator:
             case EpochEnded():
                 self.say(_epoch_text(event, state))
             case Warned(problem=problem):
-                self.say(tr("Warning: {sentence}", sentence=problem_text(problem)))
+                # What ends the run is told once, at its end and with its hints.
+                if problem.severity is not Severity.ERROR:
+                    self.say(tr("Warning: {sentence}", sentence=problem_text(problem)))
             case Paused():
                 self.say(tr("Paused."))
             case Resumed():

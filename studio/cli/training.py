@@ -34,7 +34,7 @@ from studio.cli.console import (
     trouble,
     wrong_use,
 )
-from studio.cli.hints import print_hints
+from studio.cli.hints import print_hints, print_next_steps
 from studio.cli.narrator import LineTeller, Narrator, Teller
 from studio.cli.projects import index_of, network_of, project_at, proposed_project
 from studio.cli.results import pictures_in
@@ -268,7 +268,7 @@ def _summary(outcome: Outcome | None) -> dict[str, object]:
     return {
         "outcome": outcome.word if outcome else "failed",
         "best_validation_accuracy": finite(best if best is not None else state.best_validation_accuracy),
-        "seconds": rounded(ended.seconds if ended and ended.seconds else state.seconds, 3),
+        "seconds": rounded(state.active_seconds, 3),
         "images_per_second": rounded((ended.images_per_second if ended else 0.0) or state.images_per_second, 1),
         "peak_bytes": ended.peak_bytes if ended else None,
         "forecast_bytes": started.forecast_bytes if started else None,
@@ -321,6 +321,8 @@ def _report_trouble(outcome: Outcome, word: str, reason: str) -> None:
     if word != "stopped":
         hints = hints_for(outcome.project, (), run_facts(outcome.state, outcome.project))
         print_hints(console, hints, outcome.project)
+        if not hints:
+            print_next_steps(console, reason)
 
 
 def _closing_lines(order: TrainOrder, folders: Folders, outcome: Outcome) -> Iterator[str]:
@@ -334,7 +336,7 @@ def _closing_lines(order: TrainOrder, folders: Folders, outcome: Outcome) -> Ite
             "Validation accuracy {best}, the best of {n} epochs in {time} (the last had {last}).",
             best=percent(best if best is not None else state.best_validation_accuracy),
             last=percent(last.validation.accuracy),
-            time=seconds_text(ended.seconds if ended and ended.seconds else state.seconds),
+            time=seconds_text(state.active_seconds),
         )
     forecast = forecast_check(state)
     if forecast is not None:

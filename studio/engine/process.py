@@ -150,11 +150,15 @@ class Engine:
 
     def _tell_end(self, id: object, run: TrainingThread) -> None:
         run.join()
-        if run.error is not None:
-            reason = run.error.strerror or str(run.error)
+        error = run.error
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
             self._answers.send(
                 "error", id, message=tr("{path} cannot be written: {reason}.", path=run.run_folder, reason=reason)
             )
+        elif error is not None:
+            trace = "".join(traceback.format_exception(error))
+            self._answers.send("error", id, message=f"{type(error).__name__}: {error}", trace=trace)
         else:
             self._answers.send("ended", id, outcome=run.outcome)
 

@@ -185,6 +185,9 @@ class Training(QObject):
 
     def _finish(self) -> None:
         self._timer.stop()
+        problem = self._handle.problem if self._handle is not None and self.is_waking else None
+        if problem is not None:
+            self.trouble.emit(problem)  # a resumed run's old end would be shown as if nothing had been tried
         was_active, self._handle = self.is_active, None
         self.is_stopping = False
         if was_active:

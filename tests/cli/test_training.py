@@ -15,6 +15,7 @@ from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import load_project
 from studio.runs.folder import commands_file
+from studio.runs.follow import replay
 from tests.cli.conftest import Script, Studio, failing_story, good_story
 from tests.runs.records import alive, stepped
 
@@ -103,6 +104,29 @@ def test_that_a_host_that_does_not_start_is_a_sentence_and_not_a_trace(
     assert result.code == 1
     assert "PyTorch is not installed" in result.err
     assert result.lines[-1]["outcome"] in {"died", "failed"}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_that_an_error_of_the_engine_before_the_run_began_is_told_and_what_to_do(
+    studio: Studio, fake_engine: Callable[[str], None], pictures: Path, home: Path, form: tuple[str, ...]
+) -> None:
+    fake_engine("confused")
+    result = studio("train", pictures, *form)
+    assert result.code == 1
+    assert "The run failed. TypeError: run() got nonsense" in result.err
+    run = next((home / "runs").iterdir())
+    failed = replay(run).failed
+    assert failed is not None and failed.trace == "in train.py, line 1"
+
+
+def test_that_a_failure_that_nothing_explains_comes_with_the_next_steps(
+    studio: Studio, story: Tell, pictures: Path
+) -> None:
+    failed = Failed(101.0, "ZeroDivisionError", "modulo by zero", "Traceback")
+    story(Script(lambda: [alive(), failed, Ended(102.0, "failed")]))
+    result = studio("train", pictures, "--launcher", "story")
+    assert "The run failed. ZeroDivisionError: modulo by zero" in result.err
+    assert "events.r0.jsonl" in result.err and "doctor" in result.err
 
 
 def test_that_ctrl_c_stops_the_run_and_still_prints_the_summary(studio: Studio, story: Tell, pictures: Path) -> None:

@@ -34,6 +34,9 @@ def stop_asked(run: Path) -> bool:
 def train(order: dict[str, Any], behaviour: str) -> None:
     run = Path(order["run"])
     say(id=order["id"], type="started")
+    if behaviour == "confused":
+        say(id=order["id"], type="error", message="TypeError: run() got nonsense", trace="in train.py, line 1")
+        return
     if behaviour == "crashes":
         sys.stderr.write("Fatal: the heap is corrupt\n")
         sys.stderr.flush()

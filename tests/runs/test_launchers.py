@@ -21,14 +21,16 @@ from studio.core.project import Project
 from studio.core.registry import resolve
 from studio.core.text import problem_message
 from studio.runs.answers import Guess, Prediction
+from studio.runs.catalogue import summarise
 from studio.runs.folder import commands_file, create_run, events_file
-from studio.runs.launchers import DEFAULT, LAUNCHERS
+from studio.runs.follow import replay
+from studio.runs.launchers import DEFAULT, LAUNCHERS, RunHandle
 from studio.runs.launchers.attached import AttachedRun
 from studio.runs.launchers.child import engine_command, engine_environment
 from studio.runs.launchers.escalation import Escalation
 from studio.runs.launchers.process import EngineProcess, ProcessLauncher
 from studio.runs.launchers.thread import ThreadLauncher
-from tests.runs.records import alive, started
+from tests.runs.records import alive, started, written
 
 SCRIPT = Path(__file__).with_name("fake_engine.py")
 WAIT_SECONDS = 20.0
@@ -237,7 +239,7 @@ def test_that_the_process_launcher_shares_the_engine_that_it_is_given(
 class FakeHost:
     """Stands for the engine's thread."""
 
-    error: OSError | None = None
+    error: Exception | None = None
 
     def __init__(self, run_folder: Path, cache_folder: Path, *, launcher: str, resume: bool) -> None:
         assert launcher == "thread"
@@ -297,6 +299,47 @@ def test_that_an_engine_that_cannot_be_imported_here_is_a_problem(run_folder: Pa
     assert handle.wait(WAIT_SECONDS)
     assert handle.problem is not None
     assert "c10.dll" in problem_message(handle.problem)
+
+
+class ConfusedHost(FakeHost):
+    """Fails outside the run's own care, and its record takes no word."""
+
+    def join(self) -> None:
+        self.error = TypeError("run() got nonsense")
+
+
+def test_that_an_error_that_keeps_a_run_from_beginning_is_its_handles_and_its_records(
+    engine: MakeEngine, run_folder: Path, tmp_path: Path
+) -> None:
+    other_folder = create_run(Project("b"), tmp_path / "runs")
+    handles: dict[Path, RunHandle] = {
+        run_folder: engine("confused").train(run_folder),
+        other_folder: ThreadLauncher(tmp_path, f"{__name__}:ConfusedHost").start(other_folder),
+    }
+    for folder, handle in handles.items():
+        assert handle.wait(WAIT_SECONDS)
+        assert handle.problem is not None
+        assert problem_message(handle.problem) == "TypeError: run() got nonsense"
+        state = replay(folder)
+        assert state.ended is not None and state.ended.outcome == "failed"
+        assert state.failed is not None and state.failed.message == "TypeError: run() got nonsense"
+        assert state.failed.trace
+        assert summarise(folder).outcome == "failed"
+
+
+def test_that_an_engine_that_does_not_start_is_in_the_records_of_its_runs(engine: MakeEngine, run_folder: Path) -> None:
+    assert engine("silent").train(run_folder).wait(WAIT_SECONDS)
+    failed = replay(run_folder).failed
+    assert failed is not None and failed.kind == "engine_broken" and "Illegal instruction" in failed.trace
+
+
+def test_that_a_record_that_has_begun_is_its_writers_alone(engine: MakeEngine, run_folder: Path) -> None:
+    events_file(run_folder).write_bytes(written([alive()]))
+    before = events_file(run_folder).read_bytes()
+    handle = engine("confused").train(run_folder, resume=True)
+    assert handle.wait(WAIT_SECONDS)
+    assert handle.problem is not None
+    assert events_file(run_folder).read_bytes() == before
 
 
 class Clock:

@@ -77,6 +77,23 @@ def test_that_a_resumed_run_is_waking_until_its_host_speaks(
     assert not waking(training)
 
 
+def test_that_a_resumption_whose_host_never_spoke_is_told(
+    qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
+) -> None:
+    training = workspace.training
+    problems: list[Problem] = []
+    training.trouble.connect(problems.append)
+    training.start(Project("digits"), "process")
+    launchers["process"].handles[0].say(started(), Ended(time.time(), "stopped"))
+    launchers["process"].handles[0].end()
+    qtbot.waitUntil(lambda: not training.is_active)
+    assert training.run_folder is not None
+    training.go_on(training.run_folder, Project("digits"), "process")
+    launchers["process"].handles[1].end(Problem("engine_broken"))
+    qtbot.waitUntil(lambda: not training.is_active)
+    assert [problem.code for problem in problems] == ["engine_broken"]
+
+
 def test_that_only_an_engine_s_run_outlives_the_window(
     qtbot: QtBot, workspace: Workspace, launchers: dict[str, FakeLauncher]
 ) -> None:

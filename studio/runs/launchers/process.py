@@ -14,6 +14,7 @@ from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import Project, project_to_json
 from studio.runs.answers import Prediction, predictions_of, previews_of
+from studio.runs.lastwords import record_refusal
 from studio.runs.launchers.child import Child, Message, engine_command, spawn, wait_for
 from studio.runs.launchers.escalation import Escalation
 
@@ -153,7 +154,9 @@ def _value_of(answer: Message | Problem, read: Callable[[Message], T]) -> T | Pr
 
 
 def refusal(answer: Message) -> Problem:
-    return Problem("request_refused", facts=FrozenMap({"detail": str(answer.get("message", ""))}))
+    """The engine's own sentence as a problem, with its trace where it is an error of the program."""
+    facts = {"detail": str(answer.get("message", "")), "trace": str(answer.get("trace", ""))}
+    return Problem("request_refused", facts=FrozenMap({name: value for name, value in facts.items() if value}))
 
 
 class ProcessRun:
@@ -180,8 +183,11 @@ class ProcessRun:
         if isinstance(answer, Problem):
             # An engine that we ended ourselves did not crash.
             self._problem = replace(answer, code="ended_by_force") if self._is_forced else answer
+            if not self._is_forced:
+                record_refusal(self._run_folder, answer)
         elif answer["type"] == "error":
             self._problem = refusal(answer)
+            record_refusal(self._run_folder, self._problem)
         elif answer["type"] != "ended":
             return False
         self._over.set()

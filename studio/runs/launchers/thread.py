@@ -10,6 +10,7 @@ from typing import Any
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.registry import resolve
+from studio.runs.lastwords import record_refusal
 from studio.runs.launchers.child import wait_for
 from studio.runs.launchers.escalation import Escalation
 
@@ -46,11 +47,13 @@ class ThreadRun:
             self._training = training
             training.join()
             if training.error is not None:
-                self._problem = unwritten(self._run_folder, training.error)
+                self._problem = untold(self._run_folder, training.error)
         except Exception as error:  # noqa: BLE001 - a broken torch raises anything at import
             missing = isinstance(error, ModuleNotFoundError) and error.name == "torch"
             facts = FrozenMap({"detail": str(error), "exit": "", "trace": traceback.format_exc()})
             self._problem = Problem("torch_missing" if missing else "engine_broken", facts=facts)
+        if self._problem is not None:
+            record_refusal(self._run_folder, self._problem)
 
     def is_alive(self) -> bool:
         return self._thread.is_alive()
@@ -74,8 +77,12 @@ class ThreadRun:
         return wait_for(lambda: not self.poll(), timeout_seconds)
 
 
-def unwritten(run_folder: Path, error: OSError) -> Problem:
-    """The run's record could not be written, so that its events cannot tell what became of it."""
+def untold(run_folder: Path, error: Exception) -> Problem:
+    """Why the run's own events do not tell what became of it."""
+    if not isinstance(error, OSError):
+        trace = "".join(traceback.format_exception(error))
+        facts = FrozenMap({"detail": f"{type(error).__name__}: {error}", "trace": trace})
+        return Problem("request_refused", facts=facts)
     facts = FrozenMap({"folder": str(run_folder), "reason": error.strerror or str(error)})
     return Problem("record_not_written", place=str(run_folder), facts=facts)
 
