@@ -80,7 +80,8 @@ class RunState:
     """Everything that the screen and the terminal show of a run.
 
     Curves over steps: `losses`, `accuracies`, `learning_rates`. Validation is a point per epoch, in `epochs`.
-    `quiet_since` is not kept here: compare `last_time` with the clock.
+    `quiet_since` is not kept here: compare `last_time` with the clock. `paused_seconds` are the pauses of the present
+    session, `paused_before_seconds` those of the sessions before it was resumed.
     """
 
     started: Started | None = None
@@ -108,6 +109,7 @@ class RunState:
     failed: Failed | None = None
     is_paused: bool = False
     paused_seconds: float = 0.0
+    paused_before_seconds: float = 0.0
     paused_since: float | None = None
     train_started: float | None = None
     ended: Ended | None = None
@@ -118,7 +120,7 @@ class RunState:
         state = self._timed(event)
         match event:
             case Started():
-                return state._after_start(event, self._away_before(event))
+                return self._session_over()._timed(event)._after_start(event, self._away_before(event))
             case Progressed(phase=phase, done=done, total=total):
                 return replace(state, phase=phase, phase_done=done, phase_total=total)
             case Stepped():
@@ -164,6 +166,12 @@ class RunState:
         same_host = (before.pid, before.process_started) == (event.pid, event.process_started)
         return 0.0 if same_host and self.ended is None else max(0.0, event.time - self.last_time)
 
+    def _session_over(self) -> RunState:
+        """Pauses so far, also one from which nobody came back, belong to an earlier session from now on."""
+        state = self._unpaused(self.last_time)
+        paused = state.paused_before_seconds + state.paused_seconds
+        return replace(state, paused_before_seconds=paused, paused_seconds=0.0)
+
     def _after_start(self, event: Started, away: float) -> RunState:
         """A new start, or a resumption: what came after the checkpoint is done anew, so its curves are cut."""
         step = event.resumed_step
@@ -181,9 +189,6 @@ class RunState:
             ended=None,
             model=None,
             evaluated=None,
-            is_paused=False,
-            paused_since=None,
-            paused_seconds=0.0,
             train_started=None,
         )
 
@@ -211,6 +216,12 @@ class RunState:
     def seconds(self) -> float:
         """From the first event to the newest, without the time between a run's end and its resumption."""
         return self.seconds_at(self.last_time)
+
+    @property
+    def active_seconds(self) -> float:
+        """How long the run has worked, over all its sessions: neither pauses nor the time in which nothing ran."""
+        pausing = self.last_time - self.paused_since if self.paused_since is not None else 0.0
+        return max(0.0, self.seconds - self.paused_before_seconds - self.paused_seconds - pausing)
 
     def seconds_at(self, time: float) -> float:
         """Where a moment of the present session (seconds since the epoch) lies in the run: the x of its curves."""

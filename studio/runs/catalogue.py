@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,22 +19,23 @@ from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import Project, ProjectUnreadable, fields_of, load_project
 from studio.core.runstate import RunState
-from studio.runs.folder import events_file, has_checkpoint, has_model, is_run, model_folder, project_file
+from studio.runs.folder import STAMP, events_file, has_checkpoint, has_model, is_run, model_folder, project_file
 from studio.runs.host import process_is_alive
 
 RunOutcome = Literal["new", "running", "finished", "stopped", "failed", "died"]
 
 _SUMMARY = "summary.json"
-_SUMMARY_VERSION = 2
+_SUMMARY_VERSION = 3
 # Steps, beats and memory samples make up nearly all of a record and change nothing in a summary.
-_TELLING = frozenset({"Started", "EpochEnded", "ModelSaved", "Failed", "Ended"})
+_TELLING = frozenset({"Started", "EpochEnded", "ModelSaved", "Paused", "Resumed", "Failed", "Ended"})
 _KIND = re.compile(rb'^\s*\{"type":\s*"(\w+)"')
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One run in a table. Times are seconds since the epoch (`started`) and seconds (`seconds`); an outcome "new" has
-    said nothing yet. `settings` maps names such as `recipe.epochs` to values, for comparison."""
+    """One run in a table. `started` is seconds since the epoch, `seconds` how long the run has worked in all its
+    sessions; an outcome "new" has said nothing yet, and `started` is then when its folder was made. `settings` maps
+    names such as `recipe.epochs` to values, for comparison."""
 
     path: str
     name: str
@@ -117,8 +119,8 @@ def _summary_of(run_folder: Path, state: RunState, failure: str) -> RunSummary:
         name=(started.name if started else "") or (project.name if project else "") or run_folder.name,
         outcome=_outcome(state),
         best_validation_accuracy=best if best is not None else state.best_validation_accuracy,
-        started=started.time if started else state.first_time,
-        seconds=ended.seconds if ended and ended.seconds else state.seconds,
+        started=(started.time if started else state.first_time) or _made_at(run_folder),
+        seconds=state.active_seconds,
         images_per_second=(ended.images_per_second if ended else 0.0) or state.images_per_second,
         epochs_done=len(state.epochs),
         epochs=started.epochs if started else (project.recipe.epochs if project else 0),
@@ -131,6 +133,16 @@ def _summary_of(run_folder: Path, state: RunState, failure: str) -> RunSummary:
         failure=failure,
         settings=settings_of(project) if project else FrozenMap(),
     )
+
+
+def _made_at(run_folder: Path) -> float | None:
+    """When the folder of a run that has said nothing was made: by its name, else by the time of its project."""
+    with suppress(ValueError, OverflowError):
+        return time.mktime(time.strptime(run_folder.name.partition("_")[0], STAMP))
+    try:
+        return project_file(run_folder).stat().st_mtime
+    except OSError:
+        return None
 
 
 def _outcome(state: RunState) -> RunOutcome:
@@ -147,23 +159,28 @@ def _skim(path: Path) -> tuple[RunState, str]:
     try:
         with path.open("rb") as file:
             for line in _whole_lines(file):
-                last = line
                 kind = _KIND.match(line)
                 if kind is None or kind[1].decode() in _TELLING:
                     event = _event(line)
-                    if step and isinstance(event, Started):
-                        step = b""
+                    if isinstance(event, Started):
+                        # A session that died had its last moment in a beat.
+                        state, step = _heard_until(state, last), b""
                     state = state.after(event)
                 elif kind[1] == b"Stepped":
                     step = line
+                last = line
     except OSError:
         return state, ""
     if step:
         state = state.after(_event(step))
-    if last:
-        state = replace(state, last_time=max(state.last_time, _event(last).time))
+    state = _heard_until(state, last)
     failed = state.failed
     return state, f"{failed.kind}: {failed.message}"[:500] if failed else ""
+
+
+def _heard_until(state: RunState, last: bytes) -> RunState:
+    """The state when `last` was said, a line that may be no telling one."""
+    return replace(state, last_time=max(state.last_time, _event(last).time)) if last else state
 
 
 def _event(line: bytes) -> Event:

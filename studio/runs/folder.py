@@ -14,6 +14,7 @@ PROJECT = "project.json"
 COMMANDS = "commands.jsonl"
 CHECKPOINTS = "checkpoints"
 MODEL = "model"
+STAMP = "%Y-%m-%dT%H-%M-%S"
 EVENTS_PATTERN = "events.r*.jsonl"
 
 
@@ -65,7 +66,7 @@ def has_checkpoint(run_folder: Path) -> bool:
 
 def run_name(project: Project, when: float) -> str:
     """`2026-12-01T10-22-31_flowers_simplecnn`: local time, project, template."""
-    stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime(when))
+    stamp = time.strftime(STAMP, time.localtime(when))
     parts = [stamp, safe_name(project.name or "project").lower(), safe_name(project.network.template or "own").lower()]
     return "_".join(parts)
 

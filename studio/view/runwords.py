@@ -65,10 +65,10 @@ def _ended_sentence(state: RunState, ended: Ended) -> str:
         case "finished":
             best = ended.best_validation_accuracy
             if best is None:
-                return tr("Finished in {time}", time=duration_text(ended.seconds))
+                return tr("Finished in {time}", time=duration_text(state.active_seconds))
             return tr(
                 "Finished in {time}: {share} of the validation pictures right",
-                time=duration_text(ended.seconds),
+                time=duration_text(state.active_seconds),
                 share=share_text(best),
             )
         case "stopped":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from studio.core.events import (
+    Beat,
     Ended,
     EpochEnded,
     HostMemory,
@@ -116,3 +117,31 @@ def test_that_the_days_before_a_resumption_are_no_part_of_the_run() -> None:
     assert state.seconds == 15.0
     assert [x for x, _ in state.memory.resident] == [10.0, 15.0]
     assert state.seconds_at(100_002.0) == 14.0
+
+
+def test_that_a_pause_is_no_work() -> None:
+    state = RunState().after(started()).after(steps(10, 10, 110.0)).after(Paused(112.0, 10)).after(Beat(150.0))
+    assert state.active_seconds == 12.0
+    state = state.after(Resumed(160.0, 10)).after(steps(12, 2, 163.0))
+    assert state.active_seconds == 15.0
+    assert state.seconds == 63.0
+
+
+def test_that_all_sessions_of_a_resumed_run_are_counted_once() -> None:
+    state = RunState().after(started()).after(steps(10, 10, 110.0))
+    state = state.after(Paused(110.0, 10)).after(Resumed(120.0, 10)).after(Ended(125.0, "stopped"))
+    assert state.active_seconds == 15.0
+    state = state.after(started(resumed_step=10, time=9000.0)).after(steps(12, 2, 9004.0))
+    assert state.active_seconds == 19.0
+    state = (
+        state.after(Paused(9004.0, 12)).after(Beat(9010.0)).after(Resumed(9020.0, 12)).after(Ended(9021.0, "finished"))
+    )
+    assert state.active_seconds == 20.0
+
+
+def test_that_a_run_that_died_in_a_pause_worked_until_the_pause() -> None:
+    state = RunState().after(started()).after(steps(10, 10, 110.0)).after(Paused(110.0, 10)).after(Beat(140.0))
+    state = state.after(Ended(140.0, "died", "killed")).after(started(resumed_step=10, time=5000.0))
+    state = state.after(steps(12, 2, 5003.0))
+    assert not state.is_paused
+    assert state.active_seconds == 13.0

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from studio.core.events import Event, Failed, ModelSaved
+from studio.core.events import Beat, Event, Failed, ModelSaved, Paused, Resumed
 from studio.core.problem import Problem
 from studio.core.project import Project, Recipe
 from studio.runs import catalogue
 from studio.runs.catalogue import differing_settings, list_runs, resume_project, settings_of, summarise
-from studio.runs.folder import events_file, model_folder
+from studio.runs.folder import create_run, events_file, model_folder, project_file
+from studio.runs.follow import replay
 from tests.runs.records import alive, ended, epoch_ended, make_run, started, stepped, story, written
 
 
@@ -79,7 +81,6 @@ def test_that_a_run_whose_host_lives_is_running_and_one_whose_host_is_gone_died(
 def test_that_a_run_that_never_began_is_new(tmp_path: Path) -> None:
     summary = summarise(make_run(tmp_path, []))
     assert summary.outcome == "new"
-    assert summary.started is None
 
 
 def test_that_a_failed_run_says_why_in_one_line(tmp_path: Path) -> None:
@@ -137,3 +138,19 @@ def test_that_an_unreadable_project_still_gives_a_summary(tmp_path: Path) -> Non
     summary = summarise(folder)
     assert summary.outcome == "finished"
     assert len(summary.settings) == 0
+
+
+def test_that_the_time_of_a_resumed_run_is_that_of_all_its_sessions(tmp_path: Path) -> None:
+    first: list[Event] = [started(time=100.0), Paused(105.0, 1), Resumed(110.0, 1), stepped(2), Beat(112.0)]
+    events = [*first, alive(5000.0), stepped(3), ended(time=5003.0)]
+    folder = make_run(tmp_path, events)
+    summary = summarise(folder)
+    assert summary.seconds == replay(folder).active_seconds == 10.0
+
+
+def test_that_a_run_that_said_nothing_is_dated_by_its_folder(tmp_path: Path) -> None:
+    folder = create_run(Project("pets"), tmp_path, 1_796_000_000.0)
+    assert summarise(folder).started == 1_796_000_000.0
+    renamed = folder.rename(tmp_path / "kept")
+    os.utime(project_file(renamed), (1_700_000_000.0, 1_700_000_000.0))
+    assert summarise(renamed).started == 1_700_000_000.0

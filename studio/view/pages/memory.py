@@ -176,7 +176,9 @@ class MemoryPage(Page):
             return
         started = state.started
         name = started.name if started else ""
-        self.which.setText(tr("{name}, after {time}", name=name, time=duration_text(state.seconds)) if name else "")
+        self.which.setText(
+            tr("{name}, after {time}", name=name, time=duration_text(state.active_seconds)) if name else ""
+        )
         self.which.setVisible(bool(name))
         marks = [(mark.seconds, str(mark.epoch)) for mark in state.marks]
         for plot in (self.host, self.gpu, self.tensors, self.python):

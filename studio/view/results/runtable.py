@@ -76,7 +76,7 @@ def _fixed_columns() -> tuple[Column, ...]:
                lambda run: accuracy_text(run.best_validation_accuracy), lambda run: run.best_validation_accuracy, True),
         Column("epochs", tr("Epochs"), tr("How many times training went through all pictures, of how many."),
                _epochs, lambda run: run.epochs_done, True),
-        Column("seconds", tr("Duration"), tr("How long the run took."),
+        Column("seconds", tr("Duration"), tr("How long the run has worked, without its pauses."),
                lambda run: duration_text(run.seconds) if run.seconds else NOTHING, lambda run: run.seconds, True),
     )  # fmt: skip
 

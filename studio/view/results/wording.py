@@ -163,6 +163,8 @@ def setting_label(name: str, runs: Sequence[RunSummary]) -> str:
         return tr("Classes")
     if name == "network.template":
         return tr("Network")
+    if name == "recipe.epochs":
+        return tr("Epochs planned")  # beside those that were done
     block = _block_of(name)
     if block is None:
         field = _field(name, None)

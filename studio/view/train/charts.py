@@ -77,7 +77,7 @@ class TrainCharts(QWidget):
             "tile.accuracy",
         )
         self.speed_tile = Tile(tr("Images/s"), tr("Training pictures looked at each second."), "tile.speed")
-        self.time_tile = Tile(tr("Time"), tr("How long the run takes, pauses included."), "tile.time")
+        self.time_tile = Tile(tr("Time"), tr("How long the run has worked, without its pauses."), "tile.time")
         return Reflow((self.loss_tile, self.accuracy_tile, self.speed_tile, self.time_tile), (4, 2))
 
     def _smoothing_row(self) -> QHBoxLayout:
@@ -202,5 +202,4 @@ def _time_texts(state: RunState) -> tuple[str, str]:
     if state.first_time is None:
         return "", ""
     left = state.seconds_left
-    passed = duration_text(state.ended.seconds or state.seconds) if state.ended else duration_text(state.seconds)
-    return passed, "" if left is None else tr("{time} left", time=duration_text(left))
+    return duration_text(state.active_seconds), "" if left is None else tr("{time} left", time=duration_text(left))

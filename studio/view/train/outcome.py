@@ -117,7 +117,7 @@ def outcome_facts(state: RunState) -> str:
         parts.append(tr("{accuracy} validation accuracy so far", accuracy=share_text(accuracy)))
     if state.epochs:
         parts.append(trn(len(state.epochs), "1 epoch", "{n} epochs"))
-    parts.append(duration_text(ended.seconds or state.seconds))
+    parts.append(duration_text(state.active_seconds))
     if ended.images_per_second:
         parts.append(tr("{n:,.0f} images/s", n=ended.images_per_second))
     if ended.peak_bytes:
