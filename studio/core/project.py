@@ -216,6 +216,29 @@ class Recipe:
         Field("weight_decay", "Weight decay", "Pulls weights towards zero a little each step, against overfitting.",
               "float", 0.0, 0.0, 1.0, advanced=True)
     )  # fmt: skip
+    class_weights: Literal["none", "balanced"] = declared(
+        Field(
+            "class_weights", "Class weights",
+            "How much a mistake counts. For classes of very different size, either this or the drawing of pictures "
+            "is balanced, not both.",
+            "choice", "none", advanced=True,
+            choices=(
+                Choice("none", "Every picture alike"),
+                Choice("balanced", "Every class alike", "The fewer pictures a class has, the more each one counts."),
+            ),
+        )
+    )  # fmt: skip
+    sampler: Literal["shuffled", "balanced"] = declared(
+        Field(
+            "sampler", "Drawing of pictures",
+            "Which pictures an epoch goes through.", "choice", "shuffled", advanced=True,
+            choices=(
+                Choice("shuffled", "Each once, shuffled"),
+                Choice("balanced", "Every class equally often",
+                       "An epoch has as many pictures as before; those of small classes come several times."),
+            ),
+        )
+    )  # fmt: skip
     seed: int = declared(
         Field("seed", "Seed", "The start of all random choices: the same seed gives the same run on the same device.",
               "int", 0, minimum=0, maximum=2**31 - 1, advanced=True)

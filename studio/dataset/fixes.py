@@ -35,9 +35,10 @@ def _fixes(problem: Problem, inspection: Inspection) -> tuple[Fix, ...]:
         case "long_images":
             return (Fix("fix.pad", SetPart("preprocessing", "fit", "pad")),)
         case "imbalanced":
+            weigh = Fix("fix.weigh_classes", SetPart("recipe", "class_weights", "balanced"))
             most = int(problem.facts["smallest_count"])  # type: ignore[arg-type]  # health writes a whole number
-            edit = SetPart("data", "limit_per_class", most)
-            return (Fix("fix.limit_per_class", edit, FrozenMap({"count": most})),) if most >= 2 else ()
+            limit = Fix("fix.limit_per_class", SetPart("data", "limit_per_class", most), FrozenMap({"count": most}))
+            return (weigh, limit) if most >= 2 else (weigh,)
         case _:
             return ()
 

@@ -18,6 +18,7 @@ from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
 from studio.core.project import Project
 from studio.engine.augment import Augmenter, augmenter_of
+from studio.engine.balance import balanced_weights
 from studio.engine.batches import Batches, Normaliser
 from studio.engine.build import CannotBuild, GraphNet, build
 from studio.engine.checkpoint import Checkpoint, CheckpointWriter, Saved
@@ -30,7 +31,7 @@ from studio.engine.trouble import Trouble
 
 @dataclass(slots=True)
 class Run:
-    """What a run is made of; `facts` are kept with each of its checkpoints."""
+    """What a run is made of; `facts` are kept with each of its checkpoints. `class_weights` (classes,) or None."""
 
     session: Session
     project: Project
@@ -43,6 +44,7 @@ class Run:
     validation: Batches
     writer: CheckpointWriter
     facts: dict[str, Any]
+    class_weights: torch.Tensor | None = None
 
     @property
     def class_count(self) -> int:
@@ -61,6 +63,8 @@ def assembled(session: Session, prepared: Prepared, found: Checkpoint | None) ->
         run = _run(session, project, prepared, writer)
         if found is not None:
             _restore(run, found)
+        weights = run.facts["class_weights"]
+        run.class_weights = None if weights is None else torch.tensor(weights, device=session.device)
         position = run.learner.position
         session.place.batch_size, session.place.step = project.recipe.batch_size, position.step
         session.best_accuracy = position.best_accuracy
@@ -99,7 +103,9 @@ def _run(session: Session, project: Project, prepared: Prepared, writer: Checkpo
         learner=Learner(net, recipe, session.device),
         normaliser=Normaliser(preprocessing.mean, preprocessing.std, session.device),
         augmenter=augmenter_of(project),
-        training=batches(prepared.train, seed=recipe.seed, merge_single=merge_single),
+        training=batches(
+            prepared.train, seed=recipe.seed, balanced=recipe.sampler == "balanced", merge_single=merge_single
+        ),
         validation=batches(prepared.validation),
         writer=writer,
         facts={
@@ -107,8 +113,16 @@ def _run(session: Session, project: Project, prepared: Prepared, writer: Checkpo
             "mean": list(preprocessing.mean),
             "std": list(preprocessing.std),
             "data": prepared.digest,
+            "class_weights": _class_weights(project, prepared),
         },
     )
+
+
+def _class_weights(project: Project, prepared: Prepared) -> list[float] | None:
+    """What each class counts in the loss, by the pictures that train; None where all pictures count alike."""
+    if project.recipe.class_weights == "none":
+        return None
+    return list(balanced_weights(prepared.labels[prepared.train], project.class_count))
 
 
 def _refuse_what_cannot_work(session: Session, project: Project) -> Report:
@@ -137,6 +151,8 @@ def _restore(run: Run, found: Checkpoint) -> None:
     except (ValueError, RuntimeError, KeyError, TypeError, IndexError) as error:
         told: FrozenMap[Value] = FrozenMap(step=found.step, reason=str(error).split("\n")[0])
         raise Trouble(Problem("checkpoint_does_not_fit", facts=told)) from None
+    # As with mean and std: what was learned so far was learned with these.
+    run.facts["class_weights"] = found.facts.get("class_weights", run.facts["class_weights"])
     if found.facts["data"] != run.facts["data"]:
         run.session.warn(Problem("pictures_changed_since", Severity.WARNING, facts=FrozenMap(step=found.step)))
 

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from studio.core.project import Preprocessing
+from studio.engine.balance import balanced_draws
 from studio.engine.trouble import Stopped
 
 # Source: torchvision's documentation of its pretrained models. Grey takes the mean of the three.
@@ -102,6 +103,7 @@ class Batches:
     Args:
         places: which pictures of the source; `labels` has one for each picture of the source.
         seed: shuffles each epoch anew; None keeps the order of `places`.
+        balanced: with a seed, each epoch draws its pictures so that all classes come equally often.
         stop_asked: asked while waiting for pictures; True raises `Stopped`.
     """
 
@@ -113,12 +115,13 @@ class Batches:
         batch_size: int,
         *,
         seed: int | None = None,
+        balanced: bool = False,
         merge_single: bool = False,
         pinned: bool = False,
         stop_asked: Callable[[], bool] = lambda: False,
     ) -> None:
         self._source, self._places, self._labels = source, places, labels
-        self._seed, self._pinned, self._stop_asked = seed, pinned, stop_asked
+        self._seed, self._balanced, self._pinned, self._stop_asked = seed, balanced, pinned, stop_asked
         self._is_slow = True
         self.bounds = batch_bounds(len(places), batch_size, merge_single=merge_single)
 
@@ -131,8 +134,7 @@ class Batches:
 
     def of_epoch(self, epoch: int = 0, start: int = 0) -> Generator[Batch, None, None]:
         """The batches from number `start` on; while one is in use, the next is prepared in a thread."""
-        count = len(self._places)
-        order = np.arange(count) if self._seed is None else epoch_order(count, self._seed, epoch)
+        order = self._order(epoch)
         ahead = ThreadPoolExecutor(1, thread_name_prefix="lantern-batches")
         try:
             waiting: Future[Batch] | None = None
@@ -143,6 +145,13 @@ class Batches:
                 yield batch
         finally:
             ahead.shutdown(wait=True, cancel_futures=True)
+
+    def _order(self, epoch: int) -> Places:
+        if self._seed is None:
+            return np.arange(len(self._places))
+        if self._balanced:
+            return balanced_draws(self._labels[self._places], self._seed, epoch)
+        return epoch_order(len(self._places), self._seed, epoch)
 
     def _awaited(self, coming: Future[Batch]) -> Batch:
         while True:

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from torch.nn import functional
 
 from studio.core.events import EpochEnded, Evaluated, Metrics, ModelSaved, Outcome
 from studio.core.fields import Value
@@ -23,6 +22,7 @@ from studio.dataset.progress import Cancelled
 from studio.engine import checkpoint as checkpoints
 from studio.engine.artefact import save_model
 from studio.engine.assemble import Run, assembled
+from studio.engine.balance import loss_of
 from studio.engine.batches import Batch
 from studio.engine.device import choose_device, synchronise
 from studio.engine.evaluate import evaluate
@@ -152,7 +152,7 @@ def _train_epoch(run: Run, clock: StepClock) -> float:
 
             place.part = "forward"
             logits = net(inputs)
-            loss = functional.cross_entropy(logits, lesson.targets)
+            loss = loss_of(logits, lesson.targets, run.class_weights)
             clock.lap("forward")
             saved_in_graph = _look_at_graph(run, loss, inputs, lesson.targets)
             clock.skip()

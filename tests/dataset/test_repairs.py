@@ -11,7 +11,7 @@ import pytest
 from studio.core.edits import LeaveOut, Relabel, SetPart
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Fix
-from studio.core.project import Data, Project, project_from_json, project_to_json
+from studio.core.project import Data, Project, Recipe, project_from_json, project_to_json
 from studio.core.text import fix_label
 from studio.dataset.inspect import inspect
 from studio.dataset.inspection import Inspection
@@ -85,10 +85,11 @@ def test_that_each_fix_ends_its_finding(inspection: Inspection) -> None:
     assert offered["long_images"][0].edit == SetPart("preprocessing", "fit", "pad")
 
 
-def test_that_imbalance_offers_a_limit(tmp_path: Path) -> None:
+def test_that_imbalance_offers_weights_and_a_limit(tmp_path: Path) -> None:
     made = inspect(scan(classes(tmp_path / "set", {"many": 20, "few": 3})), tmp_path / "cache")
-    (fix,) = fixes(made)["imbalanced"]
-    found = split(made, fix.edit.apply(Project()).data)
+    weigh, limit = fixes(made)["imbalanced"]
+    assert weigh.edit.apply(Project()).recipe == Recipe(class_weights="balanced")
+    found = split(made, limit.edit.apply(Project()).data)
     assert len(found.train) + len(found.validation) == 6
 
 
