@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 
 from studio.folders import user_folders
 from studio.view.window import NAME, MainWindow
-from studio.view.windowstate import WindowState, load_window_state, save_window_state
+from studio.view.windowstate import load_window_state, save_window_state
 
 if TYPE_CHECKING:
     from studio.core.files import Folders
@@ -75,8 +75,7 @@ class Studio:
         theme().use(workspace.settings.value.theme)
         theme().follow_system()
         workspace.engine.warm()
-        state = self._state if not self._paths else WindowState(self._state.geometry, "data")
-        shell = self.shell = Shell(self.window, workspace, state)
+        shell = self.shell = Shell(self.window, workspace, self._state)
         shell.closing.left.connect(self._on_left)
         shell.begin()
         for path in self._paths[:1]:

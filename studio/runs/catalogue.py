@@ -87,6 +87,23 @@ def list_runs(runs_root: Path) -> list[RunSummary]:
     return sorted(summaries, key=lambda summary: (summary.started or 0.0, summary.folder.name), reverse=True)
 
 
+def is_run_of(run: RunSummary, project: Project) -> bool:
+    """Whether `run` trained this project: one of the same name with the same folder of pictures."""
+    return bool(project.data.folder) and (run.name, run.settings.get("data.folder")) == (
+        project.name,
+        project.data.folder,
+    )
+
+
+def preferred_run(runs: Iterable[RunSummary], on_screen: Path | None, project: Project) -> RunSummary | None:
+    """Of `runs`, newest first, the one that a person means who has named none: that on the screen, else the open
+    project's newest, else the newest of all."""
+    known = list(runs)
+    shown = (run for run in known if on_screen is not None and run.folder == on_screen)
+    own = (run for run in known if is_run_of(run, project))
+    return next(shown, None) or next(own, None) or next(iter(known), None)
+
+
 def summarise(run_folder: Path) -> RunSummary:
     """The summary of one run; remembered in the run folder once the run has ended."""
     try:

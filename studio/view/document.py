@@ -19,11 +19,13 @@ class Document(QObject):
     """The open project.
 
     `changed(old, new)` follows every edit, undo, redo and opening; views compare parts with `is` and redraw what
-    differs. `saved_changed()` follows when it becomes saved or unsaved, or its path changes.
+    differs. `saved_changed()` follows when it becomes saved or unsaved, or its path changes. `opened()` follows when
+    another project is in place.
     """
 
     changed = Signal(object, object)
     saved_changed = Signal()
+    opened = Signal()
 
     def __init__(self, project: Project | None = None, path: Path | None = None) -> None:
         super().__init__()
@@ -97,6 +99,7 @@ class Document(QObject):
         self.path = path
         self.changed.emit(old, project)
         self.saved_changed.emit()
+        self.opened.emit()
 
     def load(self, path: Path) -> None:
         """Open the project file at `path`.

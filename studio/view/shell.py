@@ -19,6 +19,7 @@ from studio.view.closing import Closing
 from studio.view.drawer import Drawer
 from studio.view.hints import Hints
 from studio.view.icons import program_icon
+from studio.view.lastrun import LastRun
 from studio.view.machine import MachineWatch
 from studio.view.menus import MenuBar
 from studio.view.notices import NoticeBar
@@ -57,6 +58,7 @@ class Shell(QObject):
         self._forget_recent: Callable[[], None] | None = None
         self.notices = NoticeBar()
         self.openings = Openings(workspace, self.notices, window)
+        self.last_run = LastRun(workspace)
         self.hints = Hints(workspace)
         self.machine = MachineWatch()
         self.rail = Rail(tuple(places))
@@ -74,7 +76,7 @@ class Shell(QObject):
         self._connect()
         window.setWindowIcon(program_icon())
         window.is_furnished = True
-        self.show_place(state.page if state.page in self._places else "data")
+        self.show_place("data")
         self._refresh_title()
         self.safekeeping.offer(self.welcome)
         self._idle = QTimer(self)
@@ -286,7 +288,6 @@ class Shell(QObject):
         """What the window remembers for the next time."""
         return WindowState(
             geometry=bytes(self.window.saveGeometry().toBase64().data()).decode(),
-            page=self._shown,
             is_drawer_open=self.drawer.isVisible(),
             drawer_px=max(self.drawer.width(), self.drawer.minimumWidth()),
             is_dark=is_dark,

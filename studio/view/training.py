@@ -169,6 +169,16 @@ class Training(QObject):
         reason = problem_message(problem) if problem else tr("The run's host ended before the run began.")
         self._take_in([Ended(time.time(), "died", reason)])
 
+    def close(self) -> None:
+        """Show no run any more, unless one of this window goes on."""
+        if self.run_folder is None or self.is_active:
+            return
+        self.detach()
+        self.run_folder = self.project = None
+        self.is_stopping = False
+        old, self.state = self.state, RunState()
+        self.changed.emit(old, self.state)
+
     def detach(self) -> None:
         """Follow no run any more; one that goes on is left to its host."""
         self._timer.stop()

@@ -17,7 +17,6 @@ class WindowState:
     """`geometry` is Qt's own record in base 64. `is_dark` are the colours of the last time, for the first moment."""
 
     geometry: str = ""
-    page: str = "data"
     is_drawer_open: bool = False
     drawer_px: int = 360
     is_dark: bool | None = None
@@ -33,7 +32,6 @@ def load_window_state(config: Path) -> WindowState:
         return WindowState()
     kinds: dict[str, type | tuple[type, ...]] = {
         "geometry": str,
-        "page": str,
         "is_drawer_open": bool,
         "drawer_px": int,
         "is_dark": bool,

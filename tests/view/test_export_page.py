@@ -17,6 +17,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from studio.core.project import Data, Project
 from studio.dataset.progress import Cancelled, IsCancelled, Progress, ReportProgress
 from studio.view.pages import export
 from studio.view.pages.export import ExportPage
@@ -156,3 +157,43 @@ def test_that_every_button_has_its_sentence(workspace: Workspace, make_page: Mak
     page = make_page()
     assert not [b.text() for b in page.findChildren(QPushButton) if not b.toolTip()]
     assert page.runs.accessibleName() and page.command.accessibleName() and page.labels.accessibleName()
+
+
+def test_that_the_run_that_ended_in_this_window_is_offered_before_newer_ones(
+    qtbot: QtBot, workspace: Workspace, make_page: MakePage
+) -> None:
+    add_run(workspace.folders.runs, 5, name="other", folder="/pictures/other")
+    page = make_page()
+    assert "other" in page._subtitle.text()
+    mine = add_run(workspace.folders.runs, 1, name="mine", folder="/pictures/mine")
+    workspace.training.open(mine)
+    workspace.training.ended.emit()
+    qtbot.waitUntil(lambda: page.runs.currentData() == str(mine))
+
+
+def test_that_the_open_project_s_own_model_is_offered_before_newer_ones_of_others(
+    qtbot: QtBot, workspace: Workspace, make_page: MakePage
+) -> None:
+    mine = add_run(workspace.folders.runs, 1, name="mine", folder="/pictures/mine")
+    stranger = add_run(workspace.folders.runs, 5, name="mine", folder="/pictures/other")
+    page = make_page()
+    assert page.runs.currentData() == str(stranger)
+    workspace.document.open(Project("mine", Data("/pictures/mine")))
+    qtbot.waitUntil(lambda: page.runs.currentData() == str(mine))
+    qtbot.waitUntil(lambda: not workspace.pictures.is_busy)
+
+
+def test_that_a_model_that_was_chosen_stays_chosen_until_a_run_ends(
+    qtbot: QtBot, workspace: Workspace, make_page: MakePage
+) -> None:
+    older = add_run(workspace.folders.runs, 0)
+    newest = add_run(workspace.folders.runs, 1)
+    page = make_page()
+    page.runs.setCurrentIndex(1)
+    page.runs.activated.emit(1)
+    page.hide()
+    page.show()
+    qtbot.waitUntil(lambda: page._list._task is None)
+    assert page.runs.currentData() == str(older)
+    workspace.training.ended.emit()
+    qtbot.waitUntil(lambda: page.runs.currentData() == str(newest))

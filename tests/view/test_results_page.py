@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.events import Ended, EpochEnded, Metrics
-from studio.core.project import Project, load_project
+from studio.core.project import Data, Project, load_project
 from studio.core.text import set_language
 from studio.runs.folder import create_run, project_file
 from studio.view.results.confusion import cell_colours, contrast
@@ -56,6 +56,20 @@ def test_that_runs_are_listed_newest_first_and_the_newest_is_chosen(make_page: M
     assert column(page, "epochs") == ["0 / 2", "2"]
     assert [run.path for run in page.table.chosen_runs()] == [str(newest)]
     assert page.status() is PageStatus.READY
+
+
+def test_that_the_open_project_s_newest_run_is_chosen_first(
+    qtbot: QtBot, make_page: MakePage, workspace: Workspace
+) -> None:
+    mine = add_run(workspace.folders.runs, 0, name="mine", folder="/pictures/mine")
+    other = add_run(workspace.folders.runs, 1, name="other", folder="/pictures/other")
+    page = make_page()
+    assert [run.path for run in page.table.chosen_runs()] == [str(other)]
+    workspace.document.open(Project("mine", Data("/pictures/mine")))
+    settle(qtbot, page)
+    assert [run.path for run in page.table.chosen_runs()] == [str(mine)]
+    assert "mine" in page.classifier.model_text.text()
+    qtbot.waitUntil(lambda: not workspace.pictures.is_busy)
 
 
 def test_that_a_first_run_that_goes_on_is_no_reason_to_warn(

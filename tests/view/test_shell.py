@@ -249,17 +249,29 @@ def test_that_the_theme_follows_the_settings(shell: Shell) -> None:
 
 def test_that_the_window_remembers_where_it_was(shell: Shell, tmp_path: Path) -> None:
     shell.window.resize(1234, 777)
-    shell.show_place("results")
     shell.show_drawer(True)
     save_window_state(shell.state(is_dark=True), tmp_path)
     state = load_window_state(tmp_path)
     window = MainWindow(state)
     assert window.height() <= 777  # less where the screen is smaller; a window without memory is 860 high
-    assert (state.page, state.is_drawer_open, state.is_dark) == ("results", True, True)
+    assert (state.is_drawer_open, state.is_dark) == (True, True)
     window.deleteLater()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"geometry": 5, "page": null, "drawer_px": "wide"}', "\xff"])
+def test_that_a_window_without_a_project_begins_with_the_welcome(
+    qtbot: QtBot, workspace: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "window.json").write_text('{"page": "results", "is_drawer_open": true}')
+    window = MainWindow(WindowState())
+    qtbot.addWidget(window)
+    shell = Shell(window, workspace, load_window_state(tmp_path), PLACES)
+    window.show()
+    assert shell.place == "data" and shell.welcome.isVisible() and shell.drawer.isVisible()
+    shell.end()
+    window.is_furnished = False
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"geometry": 5, "drawer_px": "wide"}', "\xff"])
 def test_that_a_damaged_memory_of_the_window_means_defaults(tmp_path: Path, text: str) -> None:
     (tmp_path / "window.json").write_bytes(text.encode("latin-1"))
     assert load_window_state(tmp_path) == WindowState()

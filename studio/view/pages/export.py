@@ -63,12 +63,15 @@ class ExportPage(Page):
         self._saved: Path | None = None
         self._task: BackgroundTask | None = None
         self._wanted_path = ""
-        self._list = RunList(workspace.folders.runs)
+        # What a person has chosen stays until another run ends or another project is opened.
+        self._is_own_choice = False
+        self._list = RunList(workspace)
         self._list.changed.connect(self._on_runs)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty_state())
         self._stack.addWidget(self._full_state())
-        workspace.training.ended.connect(self._list.reload)
+        workspace.training.ended.connect(self._choose_anew)
+        workspace.document.opened.connect(self._choose_anew)
         self._list.reload()
 
     # The parts
@@ -207,7 +210,7 @@ class ExportPage(Page):
         self._list.reload()
 
     def show_target(self, target: str) -> None:
-        self._wanted_path = target
+        self._wanted_path, self._is_own_choice = target, bool(target)
         self._list.reload()
 
     def status(self) -> PageStatus:
@@ -220,12 +223,17 @@ class ExportPage(Page):
             return tr("Saving the model…")
         return self._subtitle.text() if self._run is not None else tr("No run has left a model yet.")
 
+    def _choose_anew(self) -> None:
+        self._is_own_choice = False
+        self._list.reload()
+
     def _on_runs(self) -> None:
         runs = [run for run in self._list.runs if run.model is not None]
         self._stack.setCurrentIndex(1 if runs else 0)
-        wanted = self._wanted_path or (self._run.path if self._run else "")
+        is_kept = self._run is not None and (self._is_own_choice or self._task is not None)
+        wanted = self._wanted_path or (self._run.path if self._run is not None and is_kept else "")
         self._wanted_path = ""
-        chosen = next((run for run in runs if run.path == wanted), runs[0] if runs else None)
+        chosen = next((run for run in runs if run.path == wanted), self._list.preferred(with_model=True))
         titles = [(run_title(run), run.path) for run in runs]
         if titles != [(self.runs.itemText(n), self.runs.itemData(n)) for n in range(self.runs.count())]:
             self.runs.clear()
@@ -236,6 +244,7 @@ class ExportPage(Page):
         self.status_changed.emit()
 
     def _choose(self, path: str) -> None:
+        self._is_own_choice = True
         self._show(self._list.find(path))
         self.status_changed.emit()
 

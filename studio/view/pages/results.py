@@ -47,9 +47,10 @@ class ResultsPage(Page):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self._list = RunList(workspace.folders.runs)
+        self._list = RunList(workspace)
         self._pictures_waiting: list[Path] = []
         self._wanted_path = ""
+        self._is_to_choose = True
         self._list.changed.connect(self._on_runs)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty_state())
@@ -61,6 +62,7 @@ class ResultsPage(Page):
         training = workspace.training
         training.started.connect(self._list.reload)
         training.ended.connect(self._on_ended)
+        workspace.document.opened.connect(self._choose_anew)
         training.arrived.connect(self._on_events)
         BackgroundTask("empty-trash", lambda report, is_cancelled: empty_old(workspace.folders.runs)).start()
         self._list.reload()
@@ -153,8 +155,7 @@ class ResultsPage(Page):
     def show_target(self, target: str) -> None:
         word, _, rest = target.partition(":")
         if word == _CLASSIFY:
-            training = self.workspace.training
-            self._wanted_path = str(training.run_folder) if training.run_folder is not None else ""
+            self._is_to_choose = self._is_to_choose or not rest
             self._pictures_waiting += [Path(rest)] if rest else []
         elif target:
             self._wanted_path = target
@@ -163,7 +164,7 @@ class ResultsPage(Page):
     def status(self) -> PageStatus:
         if not self._list.runs:
             return PageStatus.NOTHING
-        if self._list.newest_with_model() is not None:
+        if self._list.preferred(with_model=True) is not None:
             return PageStatus.READY
         is_going = self.workspace.training.is_active or any(run.outcome == "running" for run in self._list.runs)
         return PageStatus.BUSY if is_going else PageStatus.WARNING
@@ -178,8 +179,12 @@ class ResultsPage(Page):
 
     def _on_ended(self) -> None:
         """The run that has just ended is the one a person wants to see."""
-        if self.workspace.training.run_folder is not None and not self.isVisible():
-            self._wanted_path = str(self.workspace.training.run_folder)
+        self._is_to_choose = self._is_to_choose or not self.isVisible()
+        self._list.reload()
+
+    def _choose_anew(self) -> None:
+        """Another project is open: what was chosen before is not what a person wants to see."""
+        self._is_to_choose = True
         self._list.reload()
 
     def _on_runs(self) -> None:
@@ -199,6 +204,9 @@ class ResultsPage(Page):
 
     def _show_runs(self) -> None:
         self.table.show_runs(self._list.runs, everything=self.everything.isChecked())
+        preferred = self._list.preferred() if self._is_to_choose else None
+        if preferred is not None:
+            self._wanted_path, self._is_to_choose = self._wanted_path or preferred.path, False
         if self._wanted_path and self._list.find(self._wanted_path) is not None:
             self.table.choose([self._wanted_path])
             self._wanted_path = ""
@@ -207,7 +215,7 @@ class ResultsPage(Page):
     def _on_chosen(self, runs: list[RunSummary]) -> None:
         self.detail.show_runs(runs, is_training=self.workspace.training.is_active)
         with_model = next((run for run in runs if run.model is not None), None)
-        self.classifier.use_run(with_model or self._list.newest_with_model())
+        self.classifier.use_run(with_model or self._list.preferred(with_model=True))
 
     # What a person does
 
@@ -215,7 +223,7 @@ class ResultsPage(Page):
         menu = tr("Results")
         return [
             Action("results.classify", tr("Classify pictures…"), self.classifier.ask_for_pictures, "Ctrl+Shift+C", menu,
-                   lambda: self._list.newest_with_model() is not None,
+                   lambda: self._list.preferred(with_model=True) is not None,
                    tr("Picks pictures and shows what the chosen run's model says of them.")),
             Action("results.use", tr("Use the settings of the chosen run"), self.use_settings, "", menu,
                    lambda: self._one() is not None,

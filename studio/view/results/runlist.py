@@ -9,10 +9,11 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.core.runstate import RunState
 from studio.dataset.progress import IsCancelled, ReportProgress
-from studio.runs.catalogue import RunSummary, list_runs
+from studio.runs.catalogue import RunSummary, list_runs, preferred_run
 from studio.runs.folder import events_file
 from studio.runs.follow import replay
 from studio.view.background import BackgroundTask
+from studio.view.workspace import Workspace
 
 _KEPT_RECORDS = 32
 
@@ -22,9 +23,9 @@ class RunList(QObject):
 
     changed = Signal()
 
-    def __init__(self, runs_root: Path) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__()
-        self._runs_root = runs_root
+        self._workspace = workspace
         self._task: BackgroundTask | None = None
         self._is_asked_again = False
         self.runs: tuple[RunSummary, ...] = ()
@@ -36,9 +37,10 @@ class RunList(QObject):
             self._is_asked_again = True
             return
         self._is_asked_again = False
+        runs_root = self._workspace.folders.runs
 
         def work(report: ReportProgress, is_cancelled: IsCancelled) -> tuple[RunSummary, ...]:
-            return tuple(list_runs(self._runs_root))
+            return tuple(list_runs(runs_root))
 
         task = BackgroundTask("list-runs", work)
         task.done.connect(self._on_done)
@@ -51,8 +53,11 @@ class RunList(QObject):
         """The run in this folder."""
         return next((run for run in self.runs if run.path == path), None)
 
-    def newest_with_model(self) -> RunSummary | None:
-        return next((run for run in self.runs if run.model is not None), None)
+    def preferred(self, *, with_model: bool = False) -> RunSummary | None:
+        """The run that a person means who has chosen none."""
+        runs = (run for run in self.runs if run.model is not None or not with_model)
+        workspace = self._workspace
+        return preferred_run(runs, workspace.training.run_folder, workspace.document.project)
 
     def _on_done(self, runs: tuple[RunSummary, ...]) -> None:
         self._task = None
