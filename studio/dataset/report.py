@@ -14,7 +14,7 @@ from studio.dataset.labels import shown
 from studio.dataset.layout import describe
 from studio.dataset.loading import Refused, load_rgb
 from studio.dataset.near import given_split, near_copies_across
-from studio.dataset.split import Split, class_counts, in_given_splits
+from studio.dataset.split import Split, class_counts, in_given_splits, never_trained
 
 
 def data_report(inspection: Inspection, split: Split | None = None, *, pictures: bool = False) -> dict[str, Any]:
@@ -50,9 +50,8 @@ def problems_of(inspection: Inspection, split: Split | None) -> tuple[Problem, .
     if split is None or given_split(inspection) is not None:
         return inspection.problems
     across = near_copies_across(inspection, split, drawn=True)
-    if across is None:
-        return inspection.problems
-    return in_order((*inspection.problems, with_fixes(across, inspection)))
+    drawn = (across and with_fixes(across, inspection), never_trained(inspection, split))
+    return in_order((*inspection.problems, *(problem for problem in drawn if problem is not None)))
 
 
 def _reading(reading: Reading) -> dict[str, Any]:

@@ -24,6 +24,9 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from studio.core.fields import Value
+from studio.core.frozen import FrozenMap
+from studio.core.problem import Problem, Severity
 from studio.core.project import Data
 from studio.dataset.index import SPLITS
 from studio.dataset.inspection import Inspection
@@ -31,6 +34,8 @@ from studio.dataset.inspection import Places as Places
 from studio.dataset.inspection import Split as Split
 from studio.dataset.repairs import repaired
 
+# So many are named in a sentence that can still be read.
+_NAMED_CLASSES = 20
 _TRAIN, _VALIDATION, _TEST = (SPLITS.index(name) for name in ("train", "validation", "test"))
 
 
@@ -53,6 +58,21 @@ def class_counts(inspection: Inspection, places: Places) -> tuple[int, ...]:
     """How many pictures of each class are among `places`."""
     labels = inspection.index.pictures.labels[places]
     return tuple(np.bincount(labels, minlength=len(inspection.index.classes)).tolist())
+
+
+def never_trained(inspection: Inspection, parts: Split) -> Problem | None:
+    """The classes that have pictures to be judged on, but none to learn from; None where there is no such class."""
+    counted = zip(
+        inspection.index.classes,
+        class_counts(inspection, parts.train),
+        class_counts(inspection, parts.validation),
+        strict=True,
+    )
+    names = [name for name, train, validation in counted if validation and not train]
+    if not names:
+        return None
+    facts: FrozenMap[Value] = FrozenMap(count=len(names), names=", ".join(names[:_NAMED_CLASSES]))
+    return Problem("class_without_training_picture", Severity.WARNING, facts=facts)
 
 
 def _numbers(hashes: NDArray[np.uint8], salt: str) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from studio.dataset.inspect import inspect
 from studio.dataset.inspection import Inspection
 from studio.dataset.repairs import repaired
 from studio.dataset.scan import scan
-from studio.dataset.split import split
+from studio.dataset.split import never_trained, split
 from studio.engine.batches import Bytes, Places, resolved_statistics
 from studio.engine.session import Session
 from studio.engine.trouble import Stopped, Trouble
@@ -91,6 +91,9 @@ def prepare(project: Project, cache_folder: Path, session: Session) -> Prepared:
         raise Trouble(Problem("nothing_to_train_on", facts=FrozenMap(count=len(index.pictures))))
     if not len(sides.validation):
         session.warn(Problem("nothing_to_validate_on", Severity.WARNING))
+    untaught = never_trained(inspection, sides)
+    if untaught is not None:
+        session.warn(untaught)
     cache = DecodedCache(inspection, project.preprocessing, cache_folder)
     labels = inspection.index.pictures.labels.astype(np.int64)
     return Prepared(project, inspection, cache, labels, sides.train, sides.validation)

@@ -8,9 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from studio.core.problem import Severity
 from studio.core.project import Data
 from studio.dataset.inspection import Inspection
-from studio.dataset.split import class_counts, in_given_splits, split
+from studio.dataset.report import problems_of
+from studio.dataset.split import class_counts, in_given_splits, never_trained, split
 from tests.dataset.making import inspection_of
 
 
@@ -64,6 +66,20 @@ def test_that_each_class_gives_its_share() -> None:
     inspection = inspection_of([content(at) for at in range(8000)], labels)
     for count in class_counts(inspection, split(inspection, Data(validation_share=0.2)).validation):
         assert 320 < count < 480
+
+
+def test_that_classes_that_can_only_be_judged_are_a_finding() -> None:
+    # Ten classes of one picture each: by the rule some of them are kept for validation.
+    inspection = made([(at, at) for at in range(10)])
+    parts = split(inspection, Data(validation_share=0.5))
+    kept_out = [inspection.index.classes[at] for at in parts.validation.tolist()]
+    assert kept_out and len(parts.train)
+    found = never_trained(inspection, parts)
+    assert found is not None and found.severity is Severity.WARNING
+    assert (found.facts["count"], found.facts["names"]) == (len(kept_out), ", ".join(kept_out))
+    assert found in problems_of(inspection, parts)
+    whole = made([(at, at % 3) for at in range(60)])
+    assert never_trained(whole, split(whole, Data())) is None
 
 
 def test_that_the_seed_decides_and_nothing_else_does() -> None:
