@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -12,7 +13,7 @@ from studio.core.edits import Edit
 from studio.core.history import History
 from studio.core.problem import Fix
 from studio.core.project import Project, load_project, save_project
-from studio.core.text import fix_label
+from studio.core.text import fix_label, tr
 
 
 class Document(QObject):
@@ -98,6 +99,14 @@ class Document(QObject):
         self._saved = project if saved else None
         self.path = path
         self.changed.emit(old, project)
+        self.saved_changed.emit()
+        self.opened.emit()
+
+    def become_new(self, name: str, merge: str | None = None) -> None:
+        """Go on as another project called `name` that has no file yet; the file it came from stays as it is. The
+        name is an undoable edit, the file does not come back."""
+        self.edit(tr("Make it a new project"), lambda project: replace(project, name=name), merge)
+        self.path = self._saved = None
         self.saved_changed.emit()
         self.opened.emit()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QTimer
@@ -17,6 +18,16 @@ from studio.view.theme import set_role, theme
 from studio.view.workspace import PageStatus
 
 Kind = Literal["good", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A button in a notice: its words, a sentence about it, and what it does."""
+
+    label: str
+    help: str
+    run: Callable[[], None]
+
 
 # Good news goes by itself; trouble stays until someone has seen it.
 _GOOD_MS = 8000
@@ -39,7 +50,7 @@ class NoticeBar(QFrame):
         self._badge = StatusBadge()
         self.words = wrapped(is_selectable=True)
         self.words.setObjectName(f"{name}.words")
-        self._button: QPushButton | None = None
+        self._buttons: list[QPushButton] = []
         self._is_problem = False
         self._close = QToolButton()
         self._close.setObjectName(f"{name}.close")
@@ -57,27 +68,40 @@ class NoticeBar(QFrame):
         self._show_icon()
         self.hide()
 
-    def say(self, text: str, kind: Kind = "good", label: str = "", run: Callable[[], None] | None = None) -> None:
-        """Show `text`; with `run`, also a button that says `label`."""
+    def say(
+        self,
+        text: str,
+        kind: Kind = "good",
+        label: str = "",
+        run: Callable[[], None] | None = None,
+        *,
+        offers: Sequence[Offer] = (),
+    ) -> None:
+        """Show `text`; with `run`, also a button that says `label`; with `offers`, a button for each."""
         self._timer.stop()
         self._is_problem = False
-        if self._button is not None:
-            self._button.deleteLater()
-            self._button = None
-        if run is not None:
-            self._button = QPushButton(label)
-            self._button.setObjectName(f"{self.objectName()}.button")
-            self._button.setToolTip(label)
-            self._button.clicked.connect(self.hide)
-            self._button.clicked.connect(run)
-            self._row.insertWidget(2, self._button)
+        for button in self._buttons:
+            button.deleteLater()
+        offered = [*offers] if run is None else [Offer(label, label, run), *offers]
+        self._buttons = [self._make_button(offer, number) for number, offer in enumerate(offered)]
+        for place, button in enumerate(self._buttons, start=2):
+            self._row.insertWidget(place, button)
         self._badge.show_status(_STATUS[kind])
         self.words.setText(text)
         self.setAccessibleName(text)
         set_role(self, f"card-{kind}")
         self.show()
-        if kind == "good" and run is None:
+        if kind == "good" and not offered:
             self._timer.start()
+
+    def _make_button(self, offer: Offer, number: int) -> QPushButton:
+        name = f"{self.objectName()}.button"
+        button = QPushButton(offer.label)
+        button.setObjectName(f"{name}.{number}" if number else name)
+        button.setToolTip(offer.help)
+        button.clicked.connect(self.hide)
+        button.clicked.connect(offer.run)
+        return button
 
     def say_problem(self, problem: Problem) -> None:
         """Show what happened and what can be done about it."""

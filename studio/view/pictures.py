@@ -35,10 +35,12 @@ class Pictures(QObject):
 
     `index` comes first (names and labels, no file opened), `inspection` and `split` when every picture was decoded
     once. `changed()` follows each of these and every start and end; `progressed(Progress)` the work in between.
+    `replaced(Project)` gives the project as it was before it took its pictures from another folder than before.
     """
 
     changed = Signal()
     progressed = Signal(object)
+    replaced = Signal(object)
     _found_index = Signal(object, object)
 
     def __init__(self, document: Document, cache_folder: Path) -> None:
@@ -47,7 +49,7 @@ class Pictures(QObject):
         self._cache_folder = cache_folder
         self._task: BackgroundTask | None = None
         self._token: object = None
-        self._is_first_look = False
+        self._chosen_folder = ""  # until it has been looked at for the first time
         self._found_index.connect(self._on_index)
         self.index: Index | None = None
         self.inspection: Inspection | None = None
@@ -71,19 +73,25 @@ class Pictures(QObject):
     def choose(self, folder: Path) -> None:
         """Make `folder` the project's pictures: one undoable step, into which what is found there is merged.
 
-        A project without a network gets the usual one in the same step.
+        A project without a network gets the usual one in the same step. The same folder again is looked at again.
         """
-        self._is_first_look = True
-        name = folder.name
+        before = self._document.project
+        if before.data.folder == str(folder):
+            self.rescan()
+            return
+        self._chosen_folder = str(folder)
+        # Nobody has named or saved a project that is called after its folder and has no file.
+        is_fresh = self._document.path is None and before.name in ("", Path(before.data.folder).name)
 
         def edit(project: Project) -> Project:
             data = Data(str(folder), validation_share=project.data.validation_share)
             network = project.network if project.network.blocks else default_network()
-            return replace(project, data=data, network=network, name=project.name or name)
+            name = folder.name if is_fresh or not project.name else project.name
+            return replace(project, data=data, network=network, name=name)
 
         self._document.edit(tr("Choose pictures"), edit, merge=CHOOSE_FOLDER)
-        if self._document.project.data.folder == str(folder) and not self.is_busy and self.index is None:
-            self.rescan()
+        if before.data.folder and not is_fresh:
+            self.replaced.emit(before)
 
     def rescan(self) -> None:
         """Look at the folder again, whatever is known of it."""
@@ -174,7 +182,8 @@ class Pictures(QObject):
 
         project = self._document.project
         classes = inspection.index.classes
-        is_first, self._is_first_look = self._is_first_look, False
+        is_first = project.data.folder == self._chosen_folder
+        self._chosen_folder = ""
         if project.data.classes == classes and not is_first:
             return
 

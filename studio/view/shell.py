@@ -24,6 +24,7 @@ from studio.view.machine import MachineWatch
 from studio.view.menus import MenuBar
 from studio.view.notices import NoticeBar
 from studio.view.openings import Openings
+from studio.view.otherpictures import OtherPictures
 from studio.view.own_actions import Doings, menu_order, own_actions, recent_actions
 from studio.view.palette import CommandPalette
 from studio.view.places import PLACES, Place
@@ -59,6 +60,7 @@ class Shell(QObject):
         self.notices = NoticeBar()
         self.openings = Openings(workspace, self.notices, window)
         self.last_run = LastRun(workspace)
+        self.other_pictures = OtherPictures(workspace, self.notices)
         self.hints = Hints(workspace)
         self.machine = MachineWatch()
         self.rail = Rail(tuple(places))
