@@ -226,13 +226,13 @@ def arm(name: str, folder: Path, work: Path, pairs: int) -> None:
 
 
 def measured(name: str, folder: Path, pairs: int = 0) -> tuple[Any, int]:
-    """What an arm told, and the most memory that its processes took together (shared pages counted once), in bytes."""
+    """What an arm told, and the most memory that its processes took together, in bytes."""
     with tempfile.TemporaryDirectory() as work:
         command = [sys.executable, "-m", "benchmarks.input", "--arm", name, "--work", work, "--pairs", str(pairs)]
         with subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, text=True) as process:
             most = 0
             while process.poll() is None:
-                most = max(most, proportional_bytes(process.pid))
+                most = max(most, own_bytes(process.pid))
                 time.sleep(SAMPLE_SECONDS)
             assert process.stdout is not None
             told = process.stdout.read()
@@ -241,14 +241,19 @@ def measured(name: str, folder: Path, pairs: int = 0) -> tuple[Any, int]:
         return json.loads(told), most
 
 
-def proportional_bytes(pid: int) -> int:
+def own_bytes(pid: int) -> int:
+    """Memory of a process and its children that is theirs alone or shared among them: not libraries, not files."""
     total = 0
     try:
         root = psutil.Process(pid)
         for one in (root, *root.children(recursive=True)):
-            info = one.memory_full_info()
-            total += getattr(info, "pss", info.uss)
-    except psutil.Error:
+            account = Path(f"/proc/{one.pid}/smaps_rollup")
+            if account.exists():
+                lines = dict(line.split(":") for line in account.read_text().splitlines()[1:])
+                total += sum(int(lines[name].split()[0]) * 1024 for name in ("Pss_Anon", "Pss_Shmem"))
+            else:
+                total += one.memory_full_info().uss
+    except (psutil.Error, OSError):
         return 0
     return total
 

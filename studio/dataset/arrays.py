@@ -10,6 +10,7 @@ Pixels are written with ordinary writes and only read through the map: a full di
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import struct
@@ -33,6 +34,7 @@ DEFAULT_BUDGET_BYTES = 20 * 1024**3
 _ENTRY = struct.Struct("<16sII")
 _LAYOUT = "2"
 _ABSENT = -1
+_MOST_MAPPED_BYTES = 64 * 1024**2
 
 
 class DecodedCache:
@@ -62,6 +64,8 @@ class DecodedCache:
         self._checksums: dict[int, int] = {}
         self._copies: dict[bytes, list[int]] = {}
         self._pixels: NDArray[np.uint8] | None = None
+        self._map: mmap.mmap | None = None
+        self._mapped_bytes = 0
         self._pixel_file = self._entry_file = -1
         self._lock: StoreLock | None = None
         self.folder = cache_folder / "decoded" / _store_name(inspection, preprocessing)
@@ -92,6 +96,7 @@ class DecodedCache:
         held = np.flatnonzero(slots != _ABSENT)
         if self._pixels is not None and len(held):
             batch[held] = self._pixels[slots[held]]
+            self._let_pages_go(len(held) * self._item_bytes)
         wanted: dict[int, list[int]] = {}
         for at in [*np.flatnonzero(slots == _ABSENT).tolist(), *self._spoilt(batch, held, slots)]:
             wanted.setdefault(int(places[at]), []).append(at)
@@ -125,6 +130,16 @@ class DecodedCache:
             else:
                 spoilt.append(at)
         return spoilt
+
+    def _let_pages_go(self, read_bytes: int) -> None:
+        """Take read pages out of this process from time to time; they stay in the system's cache of files.
+
+        Otherwise the whole store would count as this process's memory by the end of an epoch.
+        """
+        self._mapped_bytes += read_bytes
+        if self._mapped_bytes > _MOST_MAPPED_BYTES and self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+            self._mapped_bytes = 0
 
     def _rows(self, place: int) -> Pixels:
         """Decoded: height x width x channels."""
@@ -170,7 +185,9 @@ class DecodedCache:
         size = (self.folder / "pixels").stat().st_size // self._item_bytes if (self.folder / "pixels").exists() else 0
         self._slots[self._slots >= size] = _ABSENT
         if size:
-            self._pixels = np.memmap(self.folder / "pixels", np.uint8, "r", shape=(size, *self._shape))
+            with (self.folder / "pixels").open("rb") as file:
+                self._map = mmap.mmap(file.fileno(), size * self._item_bytes, access=mmap.ACCESS_READ)
+            self._pixels = np.frombuffer(self._map, np.uint8).reshape(size, *self._shape)
 
     def _open_for_writing(self, taken: set[int], budget_bytes: int) -> None:
         """Make room for every picture, as far as the budget goes; slots of contents that are gone are used again."""
@@ -201,7 +218,7 @@ class DecodedCache:
 
     def _let_go(self) -> None:
         with self._guard:
-            self._pixels = None
+            self._pixels = self._map = None
             self._slots[:] = _ABSENT
             for descriptor in (self._pixel_file, self._entry_file):
                 if descriptor >= 0:

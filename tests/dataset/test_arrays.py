@@ -181,3 +181,25 @@ def test_that_mean_and_spread_are_those_of_the_inputs(inspection: Inspection, tm
         assert np.allclose(few, scaled[[0, 8]].mean(axis=(0, 2, 3)))
         with pytest.raises(ValueError, match="no pictures"):
             mean_std(cache, [])
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's account of a process's pages")
+def test_that_the_store_does_not_count_as_the_memory_of_its_reader(
+    inspection: Inspection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = Preprocessing(height=256, width=256)
+
+    def resident_bytes(folder: Path) -> int:
+        lines = Path("/proc/self/smaps").read_text().splitlines()
+        at = next(number for number, line in enumerate(lines) if line.endswith(str(folder / "pixels")))
+        return next(int(line.split()[1]) * 1024 for line in lines[at:] if line.startswith("Rss:"))
+
+    with DecodedCache(inspection, large, tmp_path / "cache") as cache:
+        cache.get(range(9))
+    with DecodedCache(inspection, large, tmp_path / "cache") as cache:
+        everything = cache.get(range(9))
+        assert resident_bytes(cache.folder) >= everything.nbytes
+        monkeypatch.setattr(arrays, "_MOST_MAPPED_BYTES", 4 * everything[0].nbytes)
+        for place in range(9):
+            assert np.array_equal(cache.get([place])[0], everything[place])
+        assert resident_bytes(cache.folder) <= 5 * everything[0].nbytes + 2**16
