@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timezone
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
@@ -51,11 +53,13 @@ def predict(model: str, paths: Sequence[Path], top: int, folders: Folders, runs:
     pictures = list(pictures_in(paths))
     if not pictures:
         raise wrong_use(tr("There is no picture in {paths}.", paths=", ".join(str(path) for path in paths)))
-    predictions = _predicted(found, pictures, top, folders)
-    if as_json:
-        print_json([_prediction_document(prediction) for prediction in predictions])
-    else:
-        _print_predictions(predictions)
+    with _engine(folders) as engine:
+        predictions = _predicted(engine, found, pictures, top)
+        # Before the engine is closed, which takes its time.
+        if as_json:
+            print_json([_prediction_document(prediction) for prediction in predictions])
+        else:
+            _print_predictions(predictions)
     return TROUBLE if any(prediction.refused is not None for prediction in predictions) else GOOD
 
 
@@ -90,25 +94,32 @@ def pictures_in(paths: Iterable[Path]) -> Iterator[Path]:
             yield from (Path(folder) / name for name in sorted(kept, key=natural_key))
 
 
-def _predicted(model: Path, pictures: Sequence[Path], top: int, folders: Folders) -> list[Prediction]:
-    engine = EngineProcess(folders.cache)
+@contextmanager
+def _engine(folders: Folders) -> Iterator[EngineProcess]:
+    """An engine for predictions, which gets ready while we look at the pictures."""
+    engine = EngineProcess(folders.cache, only_predicts=True)
+    engine.warm()
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _predicted(engine: EngineProcess, model: Path, pictures: Sequence[Path], top: int) -> list[Prediction]:
     predictions: list[Prediction] = []
     console = err()
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn())
-    try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            task = progress.add_task(tr("Looking at the pictures"), total=len(pictures))
-            for start in range(0, len(pictures), _AT_ONCE):
-                part = pictures[start : start + _AT_ONCE]
-                answer = engine.predict(model, [path.absolute() for path in part], top).result()
-                if isinstance(answer, Problem):
-                    raise trouble(answer)
-                # By the names that were given, not by the absolute ones that the engine needs.
-                named = zip(part, answer, strict=True)
-                predictions += [Prediction(str(path), one.top, one.refused) for path, one in named]
-                progress.update(task, completed=len(predictions))
-    finally:
-        engine.close()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(tr("Looking at the pictures"), total=len(pictures))
+        for start in range(0, len(pictures), _AT_ONCE):
+            part = pictures[start : start + _AT_ONCE]
+            answer = engine.predict(model, [path.absolute() for path in part], top).result()
+            if isinstance(answer, Problem):
+                raise trouble(answer)
+            # By the names that were given, not by the absolute ones that the engine needs.
+            named = zip(part, answer, strict=True)
+            predictions += [Prediction(str(path), one.top, one.refused) for path, one in named]
+            progress.update(task, completed=len(predictions))
     return predictions
 
 
@@ -119,12 +130,18 @@ def _prediction_document(prediction: Prediction) -> dict[str, object]:
 
 def _print_predictions(predictions: Sequence[Prediction]) -> None:
     console = out()
-    for prediction in predictions:
+    for number, prediction in enumerate(predictions):
+        if number:
+            console.print()
+        console.print(f"[bold]{safe(prediction.path)}[/]")
         if prediction.refused is not None:
-            console.print(f"{safe(prediction.path)}  [red]{safe(prediction.refused)}[/]")
+            console.print(f"  [red]{safe(prediction.refused)}[/]")
             continue
-        guesses = "  ".join(f"{safe(guess.label)} {percent(guess.probability)}" for guess in prediction.top)
-        console.print(f"{safe(prediction.path)}  {guesses}")
+        # One below the other: labels that are numbers themselves cannot be told from shares beside them.
+        width = max((cell_len(printable(guess.label)) for guess in prediction.top), default=0)
+        for guess in prediction.top:
+            gap = " " * (width - cell_len(printable(guess.label)))
+            console.print(f"  {safe(guess.label)}{gap}  {percent(guess.probability):>6}")
 
 
 def evaluate(run: str, folders: Folders, runs: Path | None, as_json: bool) -> int:
@@ -134,15 +151,16 @@ def evaluate(run: str, folders: Folders, runs: Path | None, as_json: bool) -> in
         raise wrong_use(tr("{run} is not a run. “studio runs” lists them.", run=run))
     model = _model_at(str(found), folders.runs)
     project = project_at(found)
-    seen = inspected(index_of(Path(project.data.folder), project.data.reading), folders.cache)
-    inspection = repaired(seen, project.data)
-    places = split(inspection, project.data).validation
-    if not len(places):
-        raise wrong_use(tr("{folder} holds no pictures to validate on.", folder=project.data.folder))
-    classes = inspection.index.classes
-    pictures = [inspection.index.path(int(place)) for place in places]
-    labels = [classes[int(inspection.index.pictures.labels[place])] for place in places]
-    predictions = _predicted(model, pictures, max(1, len(classes)), folders)
+    with _engine(folders) as engine:
+        seen = inspected(index_of(Path(project.data.folder), project.data.reading), folders.cache)
+        inspection = repaired(seen, project.data)
+        places = split(inspection, project.data).validation
+        if not len(places):
+            raise wrong_use(tr("{folder} holds no pictures to validate on.", folder=project.data.folder))
+        classes = inspection.index.classes
+        pictures = [inspection.index.path(int(place)) for place in places]
+        labels = [classes[int(inspection.index.pictures.labels[place])] for place in places]
+        predictions = _predicted(engine, model, pictures, max(1, len(classes)))
     report = score(classes, labels, predictions)
     if as_json:
         print_json({"run": str(found), "split": "validation", **report})

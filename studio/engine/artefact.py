@@ -256,8 +256,11 @@ def _values(
 def _skeleton(members: Members, network: Network, preprocessing: Preprocessing, labels: tuple[str, ...]) -> GraphNet:
     """The network without weights, which costs no memory however large the file claims it to be."""
     project = Project(data=Data("given", classes=labels), preprocessing=preprocessing, network=network)
+    shapes: dict[str, tuple[int, ...]] = {}
     for block in check(project).blocks:
-        if block.problems:
+        if block.output_shape is not None:
+            shapes[block.id] = block.output_shape
+        elif block.problems:
             reason = problem_message(block.problems[0])
             raise ModelUnreadable(
                 tr(
@@ -269,14 +272,13 @@ def _skeleton(members: Members, network: Network, preprocessing: Preprocessing, 
             )
     class_count = len(labels)
     try:
-        net = build_on_meta(network, preprocessing.shape, class_count)
-        with torch.no_grad():
-            outputs = tuple(net.eval()(torch.empty((1, *preprocessing.shape), device="meta")).shape)
+        net = build_on_meta(network, preprocessing.shape, class_count, shapes).eval()
     except (CannotBuild, RuntimeError, ValueError, TypeError) as error:
         raise ModelUnreadable(
             tr("{name} does not hold a network that works: {reason}.", name=members.name(NETWORK), reason=error)
         ) from None
-    if outputs != (1, class_count):
+    outputs = shapes[network.blocks[-1].id]
+    if outputs != (class_count,):
         raise ModelUnreadable(
             tr(
                 "{name} holds {labels} labels, but the network has {outputs} outputs. Each output needs one label.",

@@ -83,8 +83,14 @@ def build(network: Network, input_shape: Shape, class_count: int, seed: int | No
     return net
 
 
-def build_on_meta(network: Network, input_shape: Shape, class_count: int) -> GraphNet:
-    """The same module without any memory for its weights, for shapes, counts and checks of stored weights."""
+def build_on_meta(
+    network: Network, input_shape: Shape, class_count: int, known_shapes: Mapping[str, Shape] | None = None
+) -> GraphNet:
+    """The same module without any memory for its weights, for shapes, counts and checks of stored weights.
+
+    With `known_shapes`, the output of each block as `core.check` has it, torch is not asked for them: the first shape
+    that it computes without numbers makes it import its compiler, which takes as long as importing torch.
+    """
     if not network.blocks:
         raise CannotBuild("", "the network has no blocks")
     modules: dict[str, nn.Module] = {}
@@ -98,7 +104,10 @@ def build_on_meta(network: Network, input_shape: Shape, class_count: int) -> Gra
             raise CannotBuild(block.id, f"it takes the output of {', '.join(unknown)}, which does not come before it")
         inputs = tuple(shapes[name] for name in block.inputs) if block.inputs else (before,)
         modules[block.id] = _made(block, inputs, class_count)
-        shapes[block.id] = before = _output_shape(block, modules[block.id], inputs)
+        if known_shapes is None:
+            shapes[block.id] = before = _output_shape(block, modules[block.id], inputs)
+        else:
+            shapes[block.id] = before = known_shapes[block.id]
     frozen = frozenset(block.id for block in network.blocks if block.frozen)
     return GraphNet(_steps(network), modules, frozen)
 

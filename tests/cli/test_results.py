@@ -48,7 +48,7 @@ def test_that_a_model_is_found_by_run_name_by_model_folder_and_by_zip(
     for model in (run.name, run / "model", tmp_path / "model.zip"):
         result = studio("predict", model, pictures / "red" / "0.png")
         assert result.code == 0
-        assert "cat 75.0%" in result.out
+        assert "cat   75.0%" in result.out
 
 
 def test_that_a_refused_picture_is_trouble_and_told(studio: Studio, fake_engine: FakeEngine, run: Path) -> None:

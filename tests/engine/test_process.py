@@ -159,6 +159,33 @@ def test_that_it_predicts_with_the_model_of_a_run_and_ends_with_its_input(
     assert engine.end() == 0
 
 
+def test_that_an_engine_that_only_predicts_leaves_out_what_training_needs(finished: Path, pictures: Path) -> None:
+    # What the first optimiser imports takes as long as torch itself.
+    code = (
+        "import sys\n"
+        "from studio.engine import process\n"
+        "given = process.ONLY_PREDICT in sys.argv and process.main(sys.argv[1:])\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+        "sys.exit(given)"
+    )
+    asked = {"id": 1, "do": "predict", "model": str(finished), "paths": [str(pictures / CLASSES[0] / "000.png")]}
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "--only-predict"],
+        cwd=ROOT,
+        input=json.dumps(asked) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    ready, predicted = (json.loads(line) for line in ran.stdout.splitlines())
+    assert ready["type"] == "ready" and ready["torch"]
+    assert predicted["items"][0]["top"] and predicted["items"][0]["refused"] is None
+    imported = set(ran.stderr.split())
+    assert "torch" in imported
+    assert not imported & {"torch._dynamo", "torchvision", "studio.engine.train"}
+
+
 def test_that_a_broken_torch_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text(

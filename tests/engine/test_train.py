@@ -355,7 +355,7 @@ def test_that_a_run_stops_while_its_disk_takes_nothing_and_tells_its_handle(
     handle.stop()
     handle.join(30)
     assert not handle.is_alive()
-    assert handle.error is not None and handle.error.errno == errno.ENOSPC
+    assert isinstance(handle.error, OSError) and handle.error.errno == errno.ENOSPC
 
 
 def test_that_a_run_folder_that_cannot_be_written_is_an_error_of_the_handle(tmp_path: Path, cache: Path) -> None:

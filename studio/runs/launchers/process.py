@@ -22,6 +22,8 @@ T = TypeVar("T")
 EngineState = Literal["off", "starting", "ready", "broken", "gone"]
 
 _QUIT_SECONDS = 1.0
+# What `studio.engine.process` knows it by.
+_ONLY_PREDICT = "--only-predict"
 
 
 class EngineProcess:
@@ -31,9 +33,13 @@ class EngineProcess:
     thread: a window hands the result over to its own thread.
     """
 
-    def __init__(self, cache_folder: Path, command: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, cache_folder: Path, command: Sequence[str] | None = None, *, only_predicts: bool = False
+    ) -> None:
         self._cache_folder = cache_folder
         self._command = list(command) if command is not None else engine_command()
+        if only_predicts:
+            self._command.append(_ONLY_PREDICT)
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._refused: Problem | None = None
