@@ -180,6 +180,7 @@ def _whole_problems(project: Project, blocks: tuple[BlockReport, ...]) -> tuple[
     elif all(block.output_shape is not None for block in blocks):
         problems.extend(_head_problems(project, blocks))
         problems.extend(_training_problems(project, blocks))
+        problems.extend(_dead_branch_problems(project.network, blocks))
     return tuple(problems)
 
 
@@ -211,6 +212,37 @@ def _training_problems(project: Project, blocks: tuple[BlockReport, ...]) -> lis
             fix = Fix("fix.set_recipe", SetPart("recipe", "batch_size", 32), FrozenMap(field="Batch size", value=32))
             problems.append(Problem("network.batch_norm_one", Severity.ERROR, block.id, fixes=(fix,)))
     return problems
+
+
+def _dead_branch_problems(network: Network, blocks: tuple[BlockReport, ...]) -> list[Problem]:
+    """Blocks whose output leads nowhere: ends that nobody reads, and trained ones that no gradient reaches."""
+    sources = _sources(network)
+    leads_on = {network.blocks[-1].id}
+    for block in reversed(network.blocks):
+        if block.id in leads_on:
+            leads_on.update(sources[block.id])
+    read = {name for names in sources.values() for name in names}
+    problems: list[Problem] = []
+    for block, report in zip(network.blocks, blocks, strict=True):
+        if block.id in leads_on:
+            continue
+        # What another block reads cannot be taken out without breaking that one.
+        fixes = () if block.id in read else (Fix("fix.remove_block", RemoveBlock(block.id)),)
+        if report.parameters and not block.frozen:
+            problems.append(Problem("network.no_gradient", Severity.WARNING, block.id, fixes=fixes))
+        elif fixes:
+            problems.append(Problem("network.dead_end", Severity.WARNING, block.id, fixes=fixes))
+    return problems
+
+
+def _sources(network: Network) -> dict[str, tuple[str, ...]]:
+    """By block, those whose outputs it takes."""
+    before: tuple[str, ...] = ()
+    sources: dict[str, tuple[str, ...]] = {}
+    for block in network.blocks:
+        sources[block.id] = block.inputs or before
+        before = (block.id,)
+    return sources
 
 
 def _workload(project: Project) -> Workload:

@@ -16,12 +16,18 @@ _STATES = {"adam": 2, "adamw": 2, "rmsprop": 1, "sgd": 0}
 # done. Median of `benchmarks/framework.py` with torch 2.14.1's CUDA build on Linux; builds for the CPU alone take less.
 FRAMEWORK_BYTES = 725 * 1024**2
 
+# On the CPU, oneDNN compiles code for each distinct convolution and keeps it: the slope over 34 networks of what
+# `benchmarks/forecast.py` measures beyond tensors. The constant beside it is what matrix products keep.
+_CONVOLUTION_BYTES = 320 * 1024
+_PRODUCT_BYTES = 2 * 1024**2
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """Predicted peak memory by role, in bytes.
 
-    `framework` is what the process needs before any tensor.
+    `framework` is what the process needs before any tensor, `checkpoint` the copy of weights and optimiser state that
+    is written to disk while training goes on; both are in the host's memory on every device.
     """
 
     weights: int = 0
@@ -31,14 +37,15 @@ class Forecast:
     input: int = 0
     workspace: int = 0
     framework: int = 0
+    checkpoint: int = 0
 
     @property
     def total(self) -> int:
-        return self.tensors + self.framework
+        return self.tensors + self.framework + self.checkpoint
 
     @property
     def tensors(self) -> int:
-        """Without the framework: what counts against a GPU's memory beside its context."""
+        """Without what is always the host's: what counts against a GPU's memory beside its context."""
         return self.weights + self.gradients + self.optimiser + self.activations + self.input + self.workspace
 
 
@@ -77,6 +84,11 @@ class Workload:
     def _weight_bytes(self) -> int:
         return sum(block.plan.parameters + block.plan.buffers for block in self.blocks) * FLOAT_BYTES
 
+    @cached_property
+    def _compiled_bytes(self) -> int:
+        distinct = {one for block in self.blocks for one in block.plan.convolutions}
+        return _PRODUCT_BYTES + len(distinct) * _CONVOLUTION_BYTES
+
     @property
     def _state_bytes(self) -> int:
         extra = 1 if self.momentum and self.optimiser in ("sgd", "rmsprop") else 0
@@ -105,6 +117,7 @@ class Workload:
             self._holding(self._trained_bytes, self._state_bytes, batch_size),
             activations=kept,
             workspace=peak - self._trained_bytes - kept,
+            checkpoint=self._weight_bytes + self._state_bytes,
         )
 
     @property
@@ -129,7 +142,7 @@ class Workload:
             gradients=gradients,
             optimiser=optimiser,
             input=self._input_bytes(batch_size),
-            framework=FRAMEWORK_BYTES,
+            framework=FRAMEWORK_BYTES + self._compiled_bytes,
         )
 
     def _input_bytes(self, batch_size: int) -> int:

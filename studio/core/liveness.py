@@ -126,7 +126,8 @@ class Walk:
                 made += 1
             if step.needs_gradient:
                 live += op.saved_bytes * batch + op.saved_batch_bytes
-            highest = max(highest, live + op.forward_bytes * batch + op.weight_bytes)
+            passing = op.forward_bytes + (op.saved_bytes if op.always_made and not step.needs_gradient else 0)
+            highest = max(highest, live + passing * batch + op.weight_bytes)
             for ended in ends.get(number, ()):
                 live -= self._bytes[ended] * batch
         return highest, live
@@ -161,7 +162,7 @@ class Walk:
                     waiting -= _let_go(before, owners, sizes)
                 gradients[value] = grad
             learned += step.parameter_bytes
-            highest = max(highest, learned + live + waiting + op.backward_bytes * batch + op.weight_bytes)
+            highest = max(highest, learned + live + waiting + op.backward_bytes * batch + 2 * op.weight_bytes)
             waiting -= _let_go(own, owners, sizes)
             live -= op.saved_bytes * batch + op.saved_batch_bytes
             for storage in step.saves:

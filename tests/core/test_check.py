@@ -133,6 +133,24 @@ def test_that_merges_take_named_inputs() -> None:
     assert one_problem(wrong, "block.input_missing").place == "b2"
 
 
+def test_that_a_branch_that_leads_nowhere_is_warned_of_and_can_be_removed() -> None:
+    project = project_of(
+        block("b1", "conv2d", out_channels=4),
+        block("b2", "conv2d", out_channels=4),
+        block("b3", "relu"),
+        Block("b4", "global_pool", inputs=("b1",)),
+        block("b5", "linear"),
+    )
+    report = check(project)
+    assert report.is_ready
+    assert [(p.code, p.place) for p in report.problems] == [("network.no_gradient", "b2"), ("network.dead_end", "b3")]
+    for _ in range(2):
+        fix = next(fix for problem in check(project).problems for fix in problem.fixes)
+        project = fix.edit.apply(project)
+    assert not check(project).problems
+    assert [b.id for b in project.network.blocks] == ["b1", "b4", "b5"]
+
+
 def test_that_one_class_is_not_enough() -> None:
     project = replace(project_of(block("b1", "flatten"), block("b2", "linear")), data=Data("x", classes=("only",)))
     assert one_problem(project, "project.too_few_classes").facts["count"] == 1

@@ -9,7 +9,6 @@ from studio.core.blocks.spec import (
     Resolved,
     Suggestion,
     arrives,
-    element_count,
     number,
     switched,
     whole,
@@ -23,7 +22,7 @@ _MOST_LAYERS, _WIDEST = 32, 65_536
 
 def _flat(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan:
     tape = Tape(inputs)
-    tape.view(0, (element_count(inputs[0]),))
+    tape.flatten(0)
     return tape.plan()
 
 
@@ -56,7 +55,7 @@ def _mlp(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mismatch:
         facts: FrozenMap[Value] = FrozenMap(hidden=settings["hidden"], most=_MOST_LAYERS, widest=_WIDEST)
         return Mismatch("block.bad_widths", facts, (Suggestion("hidden", "256, 128"),))
     tape = Tape(inputs)
-    x = tape.view(0, (element_count(inputs[0]),))
+    x = tape.flatten(0)
     for width in widths:
         x = tape.linear(x, width)
         x = tape.relu(x) if settings["activation"] == "relu" else tape.change(x, "inputs")

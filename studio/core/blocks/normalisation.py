@@ -61,7 +61,7 @@ def _instance_norm(settings: Resolved, inputs: tuple[Shape, ...]) -> Plan | Mism
     if height * width == 1:
         return _one_value()
     tape = Tape(inputs)
-    tape.norm(0, 2 * channels, channels)
+    tape.norm(tape.copy(0, inputs[0]), 2 * channels, channels)
     return tape.plan()
 
 

@@ -7,6 +7,7 @@ are for one picture unless named otherwise; all tensors hold float32.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Literal
@@ -28,12 +29,14 @@ class Op:
 
     Attributes:
         saved_bytes: kept for the backward pass beside inputs and output (masks, indices, statistics).
+        always_made: these bytes are made also where no backward pass will come, and let go at once.
         saved_batch_bytes: the same, but once for the whole batch.
         is_view: the output takes no memory of its own (a view, or computed in place).
         passes_gradient: the gradient of the output is, unchanged, that of its inputs.
         only_in_training: when not training it hands its input on.
         forward_bytes, backward_bytes: workspace while it runs.
-        weight_bytes: workspace once for the whole batch, in both directions (weights in another memory layout).
+        weight_bytes: workspace once for the whole batch when going forth, twice as much when going back (weights and
+            their gradients in another memory layout).
     """
 
     name: str
@@ -45,6 +48,7 @@ class Op:
     saved: Saved = "nothing"
     saved_bytes: int = 0
     saved_batch_bytes: int = 0
+    always_made: bool = False
     is_view: bool = False
     passes_gradient: bool = False
     only_in_training: bool = False
@@ -78,6 +82,11 @@ class Plan:
     def multiply_adds(self) -> int:
         """Multiply-add pairs of convolutions and matrix products, as torch.utils.flop_counter counts them (halved)."""
         return sum(op.multiply_adds for op in self.ops)
+
+    @property
+    def convolutions(self) -> Iterator[tuple[Shape, int, int]]:
+        """What tells one convolution from another, as far as the library that compiles code for each is concerned."""
+        return ((op.output, op.parameters, op.multiply_adds) for op in self.ops if op.name == "conv")
 
     @property
     def values_per_channel(self) -> int | None:
@@ -128,7 +137,8 @@ class Tape:
                 parameters=weights + (out if bias else 0),
                 multiply_adds=weights * high * wide,
                 saved="inputs_for_weights",
-                weight_bytes=weights * FLOAT_BYTES,
+                # Measured with oneDNN on AVX2: it reorders the weights of all but pointwise and grouped convolutions.
+                weight_bytes=weights * FLOAT_BYTES if kernel > 1 and groups == 1 else 0,
             )
         )  # fmt: skip
 
@@ -176,9 +186,19 @@ class Tape:
             return self.view(x, self.shape(x))
         # On the CPU torch keeps the scaled mask as floats; on CUDA one byte a value. The larger one is counted.
         bytes_ = (prod(self.shape(x)) if mask is None else mask) * FLOAT_BYTES
-        return self.record(
-            Op("dropout", (x,), self.shape(x), saved_bytes=bytes_, forward_bytes=bytes_, only_in_training=True)
-        )
+        return self.record(Op("dropout", (x,), self.shape(x), saved_bytes=bytes_, only_in_training=True))
+
+    def flatten(self, x: int) -> int:
+        """All values in one row. Feature maps lie in memory pixel by pixel and have to be copied to lie by channel."""
+        shape = self.shape(x)
+        row = (prod(shape),)
+        if len(shape) == 3 and shape[0] > 1 and prod(shape[1:]) > 1:
+            return self.copy(x, row)
+        return self.view(x, row)
+
+    def copy(self, x: int, shape: Shape) -> int:
+        """The same values in another memory layout."""
+        return self.record(Op("copy", (x,), shape, passes_gradient=True))
 
     def view(self, x: int, shape: Shape) -> int:
         """The same values seen in another shape."""
@@ -192,7 +212,7 @@ class Tape:
     def pool_to(self, x: int, shape: Shape, *, is_max: bool) -> int:
         """`nn.MaxPool2d`, `nn.AvgPool2d` and their adaptive forms; all keep their input."""
         indices = prod(shape) * _INDEX_BYTES if is_max else 0
-        return self.record(Op("pool", (x,), shape, saved="inputs", saved_bytes=indices))
+        return self.record(Op("pool", (x,), shape, saved="inputs", saved_bytes=indices, always_made=True))
 
     def mean(self, x: int, shape: Shape) -> int:
         """The mean over the axes that `shape` leaves out."""

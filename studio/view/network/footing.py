@@ -46,7 +46,18 @@ def parts_of(forecast: Forecast) -> tuple[Part, ...]:
         Part(tr("Gradients"), tr("One for each parameter that is trained."), forecast.gradients, 2),
         Part(tr("Optimiser"), tr("What it remembers of each trained parameter."), forecast.optimiser, 3),
         Part(tr("Pictures"), tr("The batch in use and the one that is being prepared."), forecast.input, 5),
-        Part(tr("Workspace"), tr("Room for the gradient of the largest output."), forecast.workspace, 6),
+        Part(
+            tr("Workspace"),
+            tr("Room for the gradient of the largest output."),
+            forecast.workspace,
+            6,
+        ),
+        Part(
+            tr("Checkpoint"),
+            tr("A copy of weights and optimiser state, while it is written to disk."),
+            forecast.checkpoint,
+            4,
+        ),
         Part(tr("Framework"), tr("What PyTorch takes before any picture or weight."), forecast.framework, 7),
     )
     return tuple(part for part in parts if part.bytes)
@@ -157,8 +168,8 @@ class Footing(QFrame):
             return
         device = self._devices.chosen(self._document.project.recipe.device)
         is_host = device is None or device.id == "cpu"
-        # The framework lives in the computer's memory; a graphics card holds tensors only.
-        parts = parts_of(training if is_host else replace(training, framework=0))
+        # These two live in the computer's memory; a graphics card holds tensors only.
+        parts = parts_of(training if is_host else replace(training, framework=0, checkpoint=0))
         self.bar.show_parts(parts)
         self.legend.setText("&nbsp;&nbsp; ".join(_legend_entry(part) for part in parts))
         self.legend.setToolTip("\n".join(f"{part.label}: {part.help}" for part in parts))
