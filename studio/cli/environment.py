@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
+from studio.advice.checknames import check_label
 from studio.advice.doctor import Check, doctor, worst
 from studio.cli.console import GOOD, TROUBLE, err, out, print_json, safe
 from studio.core.fields import Value
@@ -22,8 +25,11 @@ def examine(folders: Folders, as_json: bool) -> int:
     if as_json:
         print_json({"checks": [_document(check) for check in checks]})
     else:
+        width = max((cell_len(check_label(check.id)) for check in checks), default=0)
         for check in checks:
-            out().print(f"{_SIGNS[check.verdict]} {safe(check.id):<22} {safe(check.value)}")
+            name = check_label(check.id)
+            gap = " " * (width - cell_len(name))
+            out().print(f"{_SIGNS[check.verdict]} {safe(name)}{gap}  {safe(check.value)}")
             if check.fix:
                 out().print(f"    [green]→[/] {safe(check.fix)}")
     return TROUBLE if worst(checks) == "error" else GOOD

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Protocol, assert_never
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
@@ -35,6 +37,9 @@ from studio.core.problem import Severity
 from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.text import tr
+
+# Where there is little room, numbers say more than a bar.
+_BAR_WIDTH, _SHORT_BAR_WIDTH, _ROOMY_WIDTH = 24, 10, 100
 
 
 class Teller(Protocol):
@@ -85,10 +90,11 @@ class Narrator:
         self._console = console
         self._said_phase: Phase | None = None
         self._is_ended = False
+        self._bar_width = _BAR_WIDTH if console.width >= _ROOMY_WIDTH else _SHORT_BAR_WIDTH
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=self._bar_width),
             MofNCompleteColumn(),
             TextColumn("{task.fields[detail]}"),
             console=console,
@@ -147,8 +153,15 @@ class Narrator:
             done, total = state.step, state.total_steps
         else:
             description, done, total = phase_text(state.phase), state.phase_done, state.phase_total or 0
+        counted = 2 * len(str(total or done)) + 1
+        # A spinner, the bar and a space between the columns, with one to spare.
+        room = self._console.width - cell_len(description) - counted - self._bar_width - 7
         self._progress.update(
-            self._task, description=description, completed=done, total=total or None, detail=safe(_detail(state))
+            self._task,
+            description=description,
+            completed=done,
+            total=total or None,
+            detail=safe(_that_fit(_details(state), room)),
         )
 
     def say(self, sentence: str) -> None:
@@ -221,22 +234,32 @@ def _memory_text(state: RunState) -> str:
     return tr("memory {size}", size=size_text(latest.host.resident_bytes))
 
 
-def _detail(state: RunState) -> str:
+def _details(state: RunState) -> list[str]:
+    """What is worth knowing beside the bar, the most telling first."""
     if state.is_paused:
-        return tr("Paused.")
+        return [tr("Paused.")]
     if state.phase != "train":
-        return ""
+        return []
     parts = []
-    if state.losses.last is not None:
-        parts.append(tr("loss {loss}", loss=f"{state.losses.last:.3f}"))
-    if state.images_per_second:
-        parts.append(tr("{pace} pictures/s", pace=f"{state.images_per_second:,.0f}"))
-    memory = _memory_text(state)
-    parts += [memory] if memory else []
-    left = state.seconds_left
-    if left is not None:
-        parts.append(tr("{time} left", time=seconds_text(left)))
     quiet = time.time() - state.last_time
     if quiet > 10:
         parts.append(tr("nothing heard for {time}", time=seconds_text(quiet)))
-    return "  ".join(parts)
+    if state.losses.last is not None:
+        parts.append(tr("loss {loss}", loss=f"{state.losses.last:.3f}"))
+    left = state.seconds_left
+    if left is not None:
+        parts.append(tr("{time} left", time=seconds_text(left)))
+    if state.images_per_second:
+        parts.append(tr("{pace} pictures/s", pace=f"{state.images_per_second:,.0f}"))
+    memory = _memory_text(state)
+    return [*parts, memory] if memory else parts
+
+
+def _that_fit(parts: Sequence[str], room: int) -> str:
+    """As many of `parts` in a line as `room` has cells for; a narrow terminal would cut through the bar's numbers."""
+    line = ""
+    for part in parts:
+        longer = f"{line}  {part}" if line else part
+        if cell_len(longer) <= room:
+            line = longer
+    return line

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.advice.checknames import check_label
 from studio.advice.doctor import Check, Verdict, doctor
 from studio.core.problem import Problem
 from studio.core.text import tr
@@ -130,30 +131,6 @@ class DoctorDialog(QDialog):
     def _copy(self) -> None:
         lines = [f"{c.verdict:8} {c.id}: {c.value}" + (f" - {c.fix}" if c.fix else "") for c in self.checks]
         QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
-
-
-def check_label(id: str) -> str:
-    """What a check is about, for people; the id itself where it is a name."""
-    labels = {
-        "os": tr("System"),
-        "torch-import": tr("Loading torch"),
-        "nvidia-packages": tr("NVIDIA packages"),
-        "nvidia-driver": tr("NVIDIA driver"),
-        "nvidia-cards": tr("Graphics cards"),
-        "cuda": tr("GPU in torch"),
-        "memory": tr("Memory"),
-        "shm": tr("Shared memory"),
-        "open-files": tr("Open files"),
-        "cpu": tr("Processor"),
-        "display": tr("Display"),
-        "qt-libraries": tr("Qt's libraries"),
-        "library-path": tr("Library path"),
-        "cuda-visible-devices": tr("Chosen GPUs"),
-    }
-    for start, label in (("disk", tr("Disk")), ("gpu", tr("GPU")), ("proof-", tr("Training on {device}"))):
-        if id.startswith(start):
-            return label.replace("{device}", id.removeprefix(start).upper())
-    return labels.get(id, id)
 
 
 def _status(verdict: Verdict) -> PageStatus:

@@ -133,6 +133,13 @@ def test_that_doctor_prints_the_promised_document(studio: Studio, fake_engine: F
     assert result.code in {0, 1}
 
 
+def test_that_doctor_calls_things_by_their_names(studio: Studio, fake_engine: FakeEngine) -> None:
+    fake_engine("hasty")
+    told = studio("doctor").out
+    assert "Training on CPU" in told and "Disk" in told and "Python" in told
+    assert "proof-cpu" not in told and "disk0" not in told
+
+
 def test_that_doctor_tells_of_a_torch_that_does_not_load(studio: Studio, fake_engine: FakeEngine) -> None:
     fake_engine("broken")
     result = studio("doctor", "--json")

@@ -1,23 +1,30 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from studio.cli.narrator import Narrator
 from studio.cli.training import _interrupts
-from studio.core.events import Ended, Failed, Warned, event_from_line
+from studio.core.events import Ended, Event, Failed, Warned, event_from_line
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
 from studio.core.project import load_project
+from studio.core.runstate import RunState
 from studio.runs.folder import commands_file
 from studio.runs.follow import replay
 from tests.cli.conftest import Script, Studio, failing_story, good_story
-from tests.runs.records import alive, stepped
+from tests.runs.records import alive, sampled, stepped
 
 Tell = Callable[[Script], Script]
 
@@ -280,3 +287,18 @@ def test_that_the_sample_comes_with_a_picture_to_try(studio: Studio, story: Tell
     result = studio("train", "--sample", "--launcher", "story")
     assert result.code == 0
     assert str(Path("home", "data", "sample", "try_these")) in result.out
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_that_the_bar_keeps_its_numbers_whole_in_any_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=width, color_system=None, legacy_windows=False)
+    steps = (stepped(step) for step in range(1, 512))
+    events: list[Event] = [replace(alive(), steps_per_epoch=510), *steps, sampled(511)]
+    state = reduce(RunState.after, events, RunState())
+    monkeypatch.setattr(time, "time", lambda: state.last_time)
+    with Narrator(console) as narrator:
+        narrator.show(state)
+    last = next(line for line in reversed(stream.getvalue().splitlines()) if "1530" in line)
+    assert "511/1530" in last and "loss 0.500" in last
+    assert ("memory" in last) is (width == 200)
