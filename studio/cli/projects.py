@@ -10,6 +10,8 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
+from studio.advice.machine import measure
+from studio.advice.room import too_large_for
 from studio.cli.console import (
     GOOD,
     TROUBLE,
@@ -145,12 +147,19 @@ def new(
 
 def check_project(path: Path, as_json: bool) -> int:
     """Shapes, parameters, forecast and problems of a project, without pictures and without torch."""
-    report = check(project_at(path))
+    report = checked(project_at(path))
     if as_json:
         print_json(report_document(report))
     else:
         _print_report(report)
     return GOOD if report.is_ready else TROUBLE
+
+
+def checked(project: Project) -> Report:
+    """What is known of the project, and whether this machine has the memory that training it will need."""
+    report = check(project)
+    too_large = too_large_for(project, report, measure())
+    return report if too_large is None else dataclasses.replace(report, problems=(*report.problems, too_large))
 
 
 def report_document(report: Report) -> dict[str, object]:

@@ -36,9 +36,8 @@ from studio.cli.console import (
 )
 from studio.cli.hints import print_hints, print_next_steps
 from studio.cli.narrator import LineTeller, Narrator, Teller
-from studio.cli.projects import index_of, network_of, project_at, proposed_project
+from studio.cli.projects import checked, index_of, network_of, project_at, proposed_project
 from studio.cli.results import pictures_in
-from studio.core.check import check
 from studio.core.events import Ended
 from studio.core.files import Folders
 from studio.core.problem import Problem
@@ -118,9 +117,10 @@ def _trained(order: TrainOrder, folders: Folders) -> int:
         run_folder, project = _to_resume(order, runs_root)
     else:
         project = _project(order, folders)
-        errors = check(project)
-        if not errors.is_ready:
-            return _refuse(order, errors.all_problems)
+        report = checked(project)
+        if not report.is_ready:
+            return _refuse(order, report.all_problems)
+        print_problems(err(), [problem for problem in report.all_problems if problem.code == "network.memory"])
         try:
             run_folder = create_run(project, runs_root)
         except RunsUnwritable as error:

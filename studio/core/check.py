@@ -91,7 +91,10 @@ def measure(network: Network, picture: Shape, class_count: int) -> tuple[BlockRe
     for block in network.blocks:
         inputs = tuple(shapes.get(name) for name in block.inputs) if block.inputs else (before,)
         missing = tuple(name for name in block.inputs if name not in shapes)
-        if missing:
+        if not block.id or "." in block.id or block.id in shapes:
+            problem = _problem(block, "block.bad_id", FrozenMap(id=block.id))
+            report = BlockReport(block.id, block.kind, problems=(problem,))
+        elif missing:
             problem = _problem(block, "block.input_missing", FrozenMap(inputs=", ".join(missing)))
             report = BlockReport(block.id, block.kind, problems=(problem,))
         else:

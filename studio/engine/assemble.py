@@ -11,22 +11,27 @@ from typing import Any
 import torch
 from torch import nn
 
-from studio.core.check import Report, check
+from studio.core.check import Report, check, memory_problem
 from studio.core.events import CheckpointSaved
 from studio.core.fields import Value
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
 from studio.core.project import Project
+from studio.core.text import tr
 from studio.engine.augment import Augmenter, augmenter_of
 from studio.engine.balance import balanced_weights
 from studio.engine.batches import Batches, Normaliser
 from studio.engine.build import CannotBuild, GraphNet, build
 from studio.engine.checkpoint import Checkpoint, CheckpointWriter, Saved
+from studio.engine.device import total_bytes
 from studio.engine.learner import Learner
 from studio.engine.prepared import Prepared, with_statistics
 from studio.engine.session import Session
 from studio.engine.threads import computing_with, threads_for
 from studio.engine.trouble import Trouble
+
+# Forecast over memory beyond which a run is not begun: swap and an inexact forecast do not make up for so much.
+_HOPELESS = 3
 
 
 @dataclass(slots=True)
@@ -132,10 +137,24 @@ def _refuse_what_cannot_work(session: Session, project: Project) -> Report:
         session.warn(problem)
     if errors:
         raise Trouble(errors[0])
+    _refuse_what_is_far_too_large(session, project, report)
     if report.forecast is not None:
         training = report.forecast.training
         session.forecast_bytes = training.total if session.device.type == "cpu" else training.tensors
     return report
+
+
+def _refuse_what_is_far_too_large(session: Session, project: Project, report: Report) -> None:
+    """On the CPU the system would swap for minutes and then end the process, or another one, without a word."""
+    size = total_bytes(session.device)
+    if session.device.type != "cpu" or size is None:
+        return
+    if memory_problem(report, project.recipe.batch_size, _HOPELESS * size, "cpu") is None:
+        return
+    problem = memory_problem(report, project.recipe.batch_size, size, "cpu")
+    if problem is not None:
+        facts = problem.facts.with_items(device=tr("this computer"))
+        raise Trouble(replace(problem, severity=Severity.ERROR, facts=facts))
 
 
 def _with_same_statistics(project: Project, found: Checkpoint) -> Project:

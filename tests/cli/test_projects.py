@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from studio.cli import projects
+from studio.core.frozen import FrozenMap
 from studio.core.project import load_project
-from tests.cli.conftest import Studio
+from tests.cli.conftest import Script, Studio, good_story
 
 
 @pytest.fixture
@@ -70,6 +73,20 @@ def test_that_check_prints_the_promised_document(studio: Studio, project: Path) 
     assert set(document["forecast"]) == {"training", "validation", "prediction"}
     for roles in document["forecast"].values():
         assert roles["total"] == sum(size for role, size in roles.items() if role != "total")
+
+
+def test_that_a_project_beyond_this_machines_memory_is_told_by_check_and_before_training(
+    studio: Studio, story: Callable[[Script], Script], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projects, "measure", lambda: FrozenMap(memory_total_bytes=300 * 1024**2))
+    result = studio("check", project, "--json")
+    assert result.code == 0
+    (problem,) = result.document["problems"]
+    assert (problem["code"], problem["severity"]) == ("network.memory", "warning")
+    story(Script(good_story))
+    told = studio("train", project, "--launcher", "story")
+    assert told.code == 0
+    assert "more than the 300 MiB of this computer" in told.err
 
 
 def test_that_check_finds_trouble_in_a_wrong_network(studio: Studio, project: Path) -> None:

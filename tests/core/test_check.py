@@ -151,6 +151,16 @@ def test_that_a_branch_that_leads_nowhere_is_warned_of_and_can_be_removed() -> N
     assert [b.id for b in project.network.blocks] == ["b1", "b4", "b5"]
 
 
+@pytest.mark.parametrize("ids", [("b1", "b1", "b2"), ("b1", "b.2", "b3"), ("b1", "", "b3")])
+def test_that_ids_that_weights_cannot_be_found_by_are_a_problem_of_their_block(ids: tuple[str, str, str]) -> None:
+    kinds = ("relu", "flatten", "linear")
+    report = check(project_of(*(block(name, kind) for name, kind in zip(ids, kinds, strict=True))))
+    assert not report.is_ready
+    (problem,) = report.blocks[1].problems
+    assert (problem.code, problem.place) == ("block.bad_id", ids[1])
+    assert not report.blocks[0].problems
+
+
 def test_that_one_class_is_not_enough() -> None:
     project = replace(project_of(block("b1", "flatten"), block("b2", "linear")), data=Data("x", classes=("only",)))
     assert one_problem(project, "project.too_few_classes").facts["count"] == 1

@@ -12,6 +12,7 @@ import pytest
 
 from studio.core.events import Ended, Event, Failed, Started, Stepped, Warned
 from studio.core.frozen import FrozenMap
+from studio.core.problem import Severity
 from studio.core.project import Block, Network, save_project
 
 pytest.importorskip("torch")
@@ -139,6 +140,20 @@ def test_that_a_network_that_cannot_work_is_refused_by_its_block(tmp_path: Path,
     folder = make_run(tmp_path / "run", make_project(pictures, Network(blocks)))
     failed, _ = failure_of(folder, cache)
     assert (failed.kind, failed.facts["place"]) == ("block.window_too_large", "b1")
+
+
+def test_that_a_network_far_beyond_the_memory_is_refused_before_it_is_built(
+    tmp_path: Path, pictures: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built(*_arguments: object) -> None:
+        raise AssertionError("it was built")
+
+    monkeypatch.setattr(assemble, "build", built)
+    monkeypatch.setattr(assemble, "total_bytes", lambda _device: 200 * 1024**2)
+    failed, events = failure_of(make_run(tmp_path / "run", make_project(pictures, batch_size=4096)), cache)
+    assert failed.kind == "network.memory" and "200 MiB of this computer" in failed.message
+    problem = only(events, Warned)[-1].problem
+    assert problem.code == "network.memory" and problem.severity is Severity.ERROR
 
 
 def test_that_a_missing_device_is_said(tmp_path: Path, pictures: Path, cache: Path) -> None:
