@@ -10,7 +10,7 @@ from studio.core.events import Role
 from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.series import Series
-from studio.core.text import tr
+from studio.core.text import tr, trn
 from studio.memory.growth import Growth, judge
 from studio.memory.timeline import role_label
 
@@ -127,12 +127,13 @@ def _evidence(state: RunState, resident: Growth, live: Growth) -> tuple[str, ...
 
 
 def _rise_text(what: str, growth: Growth) -> str:
-    return tr(
-        "{what}: lowest points from {first} to {last} over {count} windows.",
+    return trn(
+        len(growth.windows),
+        "{what}: lowest point {first}.",
+        "{what}: lowest points from {first} to {last} over {n} stretches of the run.",
         what=what,
         first=size_text(growth.windows[0][1]),
         last=size_text(growth.windows[-1][1]),
-        count=len(growth.windows),
     )
 
 

@@ -126,8 +126,10 @@ def _gpu_sentence(state: RunState) -> str:
     if latest is None:
         return tr("No memory was recorded yet.")
     if latest.gpu is None:
-        device = state.started.device if state.started else "cpu"
-        return tr("This run is on {device}, so there is no graphics memory to show.", device=device)
+        device = state.started.device_name if state.started else ""
+        return tr(
+            "This run is on {device}, so there is no graphics memory to show.", device=device or tr("the processor")
+        )
     return ""
 
 

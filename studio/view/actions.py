@@ -26,6 +26,7 @@ class Action:
         enabled: whether it can be done now.
         help: a sentence for the tooltip and the palette.
         is_separated: a line stands before it in the menu.
+        before: the id of the action above which the menu in a menu stands; "" puts it at the end.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Action:
     enabled: Callable[[], bool] = _always
     help: str = ""
     is_separated: bool = False
+    before: str = ""
 
     def text(self) -> str:
         return self.title if isinstance(self.title, str) else self.title()

@@ -234,15 +234,19 @@ class FieldEditor(QWidget):
 
 
 class Form(QWidget):
-    """The fields of one thing, the advanced ones folded away. `edited(name, value)` follows each change."""
+    """The fields of one thing, the advanced ones folded away.
+
+    `edited(name, value)` follows each change, `unfolded(bool)` the button that shows the advanced ones.
+    """
 
     edited = Signal(str, object)
+    unfolded = Signal(bool)
 
     def __init__(self, fields: Iterable[Field]) -> None:
         super().__init__()
         declared = tuple(fields)
         self.editors: dict[str, FieldEditor] = {}
-        outer = QVBoxLayout(self)
+        outer = self._outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(self._rows(field for field in declared if not field.advanced))
         advanced = [field for field in declared if field.advanced]
@@ -288,6 +292,11 @@ class Form(QWidget):
         def unfold(is_open: bool) -> None:
             inner.setVisible(is_open)
             button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+            # The form knows its new height before anybody asks.
+            for layout in (column, self._outer):
+                layout.invalidate()
+                layout.activate()
+            self.unfolded.emit(is_open)
 
         button.toggled.connect(unfold)
         column.addWidget(button)

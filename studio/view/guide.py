@@ -6,6 +6,7 @@ import importlib.metadata
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, qVersion
+from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
 from studio import __version__
@@ -15,6 +16,7 @@ from studio.view.icons import program_icon
 
 _DISTRIBUTION = "lantern-studio"
 _SIGN_PX = 64
+_PICTURE_PX = 740
 
 
 def guide_text() -> str:
@@ -45,8 +47,41 @@ class GuideDialog(QDialog):
         self.page.setToolTip("")
         self.page.document().setDocumentMargin(24)
         self.page.setSearchPaths([str(Path(resources_folder().parent))])
+        self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.page.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.page.setMarkdown(guide_text())
+        fit_to_page(self.page.document())
         column.addWidget(self.page)
+        close = QPushButton(tr("Close"))
+        close.setObjectName("guide.close")
+        close.setToolTip(tr("Close this window."))
+        close.clicked.connect(self.close)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(16, 10, 16, 12)
+        foot.addStretch(1)
+        foot.addWidget(close)
+        column.addLayout(foot)
+
+
+def fit_to_page(document: QTextDocument) -> None:
+    """Nothing is wider than the page: long lines of code are broken, pictures are reduced."""
+    block = document.begin()
+    while block.isValid():
+        cursor = QTextCursor(block)
+        unbroken = block.blockFormat()
+        unbroken.setNonBreakableLines(False)
+        cursor.setBlockFormat(unbroken)
+        part = block.begin()
+        while not part.atEnd():
+            fragment = part.fragment()
+            image = fragment.charFormat().toImageFormat()
+            if image.isValid():
+                cursor.setPosition(fragment.position())
+                cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
+                image.setWidth(_PICTURE_PX)
+                cursor.setCharFormat(image)
+            part += 1
+        block = block.next()
 
 
 class AboutDialog(QDialog):

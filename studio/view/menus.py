@@ -58,17 +58,23 @@ class MenuBar(QObject):
             made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             scope.addAction(made)
         if action.menu:
-            menu = self._menu(action.menu)
+            menu = self._menu(action.menu, action.before)
             if action.is_separated and menu.actions():
                 menu.addSeparator()
             menu.addAction(made)
         elif scope is None:
             self._window.addAction(made)
 
-    def _menu(self, title: str) -> QMenu:
+    def _menu(self, title: str, before: str) -> QMenu:
         if title not in self._menus:
             parent, _, inner = title.partition(SUBMENU)
-            self._menus[title] = self._menus[parent].addMenu(inner)
+            outer = self._menus[parent]
+            made, place = QMenu(inner, outer), _place(outer, before)
+            if place is None:
+                outer.addMenu(made)
+            else:
+                outer.insertMenu(place, made)
+            self._menus[title] = made
         return self._menus[title]
 
     def _keep_up_to_date(self, menu: QMenu) -> None:
@@ -84,3 +90,13 @@ class MenuBar(QObject):
             if action is not None:
                 made.setText(action.text())
                 made.setEnabled(action.enabled() if opening else True)
+
+
+def _place(menu: QMenu, before: str) -> QAction | None:
+    """The action above which something stands that comes before `before`, with the line that belongs to it."""
+    actions = menu.actions()
+    names = [action.objectName() for action in actions]
+    if before not in names:
+        return None
+    place = names.index(before)
+    return actions[place - 1] if place and actions[place - 1].isSeparator() else actions[place]

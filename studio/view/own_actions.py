@@ -30,7 +30,8 @@ class Doings:
 
 def menu_order() -> tuple[str, ...]:
     """The titles of the menus from left to right; menus of pages that are not named come before the last."""
-    return (tr("File"), tr("Edit"), tr("View"), tr("Pictures"), tr("Network"), tr("Run"), tr("Help"))
+    work = (tr("Pictures"), tr("Network"), tr("Run"), tr("Results"), tr("Export"))
+    return (tr("File"), tr("Edit"), tr("View"), *work, tr("Help"))
 
 
 def own_actions(workspace: Workspace, openings: Openings, doings: Doings, places: Iterable[Place]) -> list[Action]:
@@ -73,7 +74,7 @@ def recent_actions(workspace: Workspace, openings: Openings) -> list[Action]:
         return lambda: openings.open_project(Path(path))
 
     return [
-        Action(f"file.recent.{number}", Path(path).name, opener(path), "", menu, help=path)
+        Action(f"file.recent.{number}", Path(path).name, opener(path), "", menu, help=path, before="file.save")
         for number, path in enumerate(workspace.settings.value.recent)
     ]
 

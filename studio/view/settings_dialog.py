@@ -23,7 +23,7 @@ class SettingsDialog(QDialog):
         self.setObjectName("settings")
         self.setWindowTitle(tr("Settings"))
         self.setMinimumWidth(480)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(22, 20, 22, 16)
         column.setSpacing(14)
         title = QLabel(tr("Settings"))
@@ -35,6 +35,7 @@ class SettingsDialog(QDialog):
         note.setWordWrap(True)
         self.form = Form(fields_of(Settings))
         self.form.edited.connect(self._on_edited)
+        self.form.unfolded.connect(lambda _: self._on_unfolded())
         buttons = QDialogButtonBox()
         close = buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
         close.setToolTip(tr("Everything is kept already."))
@@ -50,6 +51,13 @@ class SettingsDialog(QDialog):
     def _show(self) -> None:
         value = self._settings.value
         self.form.show_values({field.name: getattr(value, field.name) for field in fields_of(Settings)})
+
+    def _on_unfolded(self) -> None:
+        """Room for what was unfolded, and none left over for what was folded away."""
+        self._column.invalidate()
+        self._column.activate()
+        needed = self._column.totalHeightForWidth(self.width())
+        self.resize(self.width(), max(needed, self.minimumSizeHint().height()))
 
     def _on_edited(self, name: str, value: Value) -> None:
         self._settings.change(dataclasses.replace(self._settings.value, **{name: value}))  # type: ignore[arg-type]

@@ -47,6 +47,33 @@ class Way:
     run: Callable[[], None]
 
 
+class RecentButton(QPushButton):
+    """A project that was open before: its name and its place, on one button as wide as the list."""
+
+    def __init__(self, name: str, place: str) -> None:
+        super().__init__()
+        self.setObjectName("welcome.recent")
+        self.setProperty("role", "quiet")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        line = self._line = QHBoxLayout(self)
+        line.setContentsMargins(8, 4, 8, 4)
+        line.setSpacing(12)
+        self.name = QLabel(name)
+        self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.place = ElidedLabel(place, Qt.TextElideMode.ElideMiddle)
+        self.place.setProperty("role", "muted")
+        line.addWidget(self.name)
+        line.addWidget(self.place, 1)
+        for label in (self.name, self.place):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def sizeHint(self) -> QSize:
+        return self._line.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return self._line.minimumSize()
+
+
 class Welcome(QScrollArea):
     """Ways to begin: what a crash left behind, the sample, a folder, a project, and the recent ones."""
 
@@ -185,22 +212,17 @@ class Welcome(QScrollArea):
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(8)
-        name = QPushButton(_project_name(place))
-        name.setProperty("role", "link")
-        name.setObjectName("welcome.recent")
+        name = RecentButton(_project_name(place), str(place.parent))
         name.setAccessibleName(tr("Open {path}", path=path))
         name.setToolTip(tr("Open {path}", path=path))
         name.clicked.connect(lambda: self._openings.open_project(place))
-        where = ElidedLabel(str(place.parent), Qt.TextElideMode.ElideMiddle)
-        where.setProperty("role", "muted")
         forget = QToolButton()
         forget.setObjectName("welcome.forget")
         forget.setIcon(icon("close", "muted"))
         forget.setAccessibleName(tr("Forget {path}", path=path))
         forget.setToolTip(tr("Take it out of this list. The file stays where it is."))
         forget.clicked.connect(lambda: self._openings.forget(path))
-        line.addWidget(name)
-        line.addWidget(where, 1)
+        line.addWidget(name, 1)
         line.addWidget(forget)
         return row
 

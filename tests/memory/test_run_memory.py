@@ -15,7 +15,9 @@ from studio.core.events import (
 from studio.core.frozen import FrozenMap
 from studio.core.runstate import RunState
 from studio.core.series import Series
+from studio.memory import host
 from studio.memory.forecast import forecast_check
+from studio.memory.growth import Growth
 from studio.memory.host import HostVerdict, host_verdict, seconds_per_step
 from studio.memory.timeline import ROLES, difference, role_explanation, role_label, timeline
 from tests.memory.curves import EPOCH, MIB, STEPS, Curve, creeping_allocator, leak, level, sawtooth, warm_up
@@ -93,7 +95,7 @@ def test_that_the_timeline_stacks_roles_in_their_order_and_leaves_out_what_was_n
     assert all(layer.is_stacked for layer in shown.tensors)
     assert [layer.id for layer in shown.host] == ["resident"]
     assert shown.gpu == ()
-    assert "cpu" in shown.gpu_sentence
+    assert "A processor" in shown.gpu_sentence
 
 
 def test_that_a_cards_layers_add_up_to_what_is_reserved() -> None:
@@ -140,3 +142,10 @@ def test_that_nothing_is_compared_where_a_figure_is_missing() -> None:
         for event in events:
             state = state.after(event)
         assert forecast_check(state) is None
+
+
+def test_that_a_single_stretch_is_not_told_as_many() -> None:
+    one = host._rise_text("Memory", Growth("too_short", windows=((0.0, 1024.0),)))
+    assert one == "Memory: lowest point 1.0 KiB."
+    two = host._rise_text("Memory", Growth("level", windows=((0.0, 1024.0), (1.0, 2048.0))))
+    assert two == "Memory: lowest points from 1.0 KiB to 2.0 KiB over 2 stretches of the run."

@@ -11,9 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from studio.core.project import Project
+from studio.core.project import Preprocessing, Project
 from studio.core.templates import default_network
+from studio.view.data.enlarged import EnlargedPicture
 from studio.view.data.findings import FindingCard
+from studio.view.data.preview import Preview
 from studio.view.pages.data import DataPage
 from studio.view.workspace import PageStatus, Workspace
 
@@ -247,3 +249,34 @@ def test_that_a_picture_can_be_given_another_class(qtbot: QtBot, page: DataPage,
     again = page.workspace.pictures.inspection
     assert again is not None
     assert again.counts() == (6, 6)
+
+
+def test_that_a_double_click_shows_a_picture_large(qtbot: QtBot, page: DataPage, make_folder: MakeFolder) -> None:
+    choose(qtbot, page, make_folder())
+    grid = page._browser.grid
+    grid.doubleClicked.emit(page._browser.model.index(0))
+    dialog = page.findChild(EnlargedPicture)
+    assert dialog is not None and dialog.isVisible() and not dialog.isModal()
+    qtbot.waitUntil(lambda: not dialog.picture.image.isNull())
+    assert dialog.caption.text() == "p0.png, class apple, 20 x 20 px"
+    qtbot.mouseClick(dialog.findChild(QPushButton, "enlarged.close"), Qt.MouseButton.LeftButton)
+    assert not dialog.isVisible()
+    qtbot.keyClick(grid, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    qtbot.waitUntil(lambda: dialog._task is None)
+    dialog.close()
+
+
+def test_that_both_previews_are_enlarged_pixel_by_pixel(qtbot: QtBot, page: DataPage, tmp_path: Path) -> None:
+    (tmp_path / "dots").mkdir()
+    picture = Image.new("RGB", (2, 2), (0, 0, 0))
+    picture.putpixel((0, 0), (255, 255, 255))
+    picture.save(tmp_path / "dots" / "a.png")
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.show_picture(tmp_path / "dots" / "a.png", Preprocessing(height=2, width=2, channels="grey"))
+    qtbot.waitUntil(lambda: not preview._before.pixmap().isNull())
+    for label in (preview._before, preview._after):
+        image = label.pixmap().toImage()
+        colours = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+        assert colours == {"#000000", "#ffffff"}

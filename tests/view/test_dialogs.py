@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QDialog
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QDialog, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio import __version__
 from studio.core.problem import Problem
 from studio.core.settings import load_settings
 from studio.view.doctor_dialog import DoctorDialog
-from studio.view.guide import AboutDialog, GuideDialog, guide_text
+from studio.view.guide import AboutDialog, GuideDialog, fit_to_page, guide_text
 from studio.view.settings_dialog import SettingsDialog
 from studio.view.shell import Shell
 from studio.view.theme import theme
@@ -96,3 +96,29 @@ def test_that_every_button_of_the_window_is_named_and_explained(shell: Shell) ->
         if button.isVisible() and not (button.toolTip() and (button.accessibleName() or button.text()))
     ]
     assert not [name for name in nameless if not name.startswith("qt_")]
+
+
+def test_that_the_guide_is_as_wide_as_its_window_and_can_be_closed(qtbot: QtBot, shell: Shell) -> None:
+    shell.show_guide()
+    guide = shell._dialogs[GuideDialog]
+    assert isinstance(guide, GuideDialog)
+    guide.page.setMarkdown("A line.\n\n```\n" + "a long command " * 40 + "\n```\n")
+    fit_to_page(guide.page.document())
+    assert guide.page.horizontalScrollBar().maximum() == 0
+    qtbot.mouseClick(guide.findChild(QPushButton, "guide.close"), Qt.MouseButton.LeftButton)
+    assert not guide.isVisible()
+
+
+def test_that_the_settings_grow_and_shrink_with_what_is_unfolded(qtbot: QtBot, shell: Shell) -> None:
+    shell.show_settings()
+    dialog = shell._dialogs[SettingsDialog]
+    assert isinstance(dialog, SettingsDialog)
+    before = dialog.height()
+    button = dialog.findChild(QToolButton, "form.advanced")
+    assert button is not None
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.height() > before)
+    field = dialog.form.editors["cache_budget_gb"]
+    assert field.height() >= field.minimumSizeHint().height()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.height() <= before)

@@ -120,7 +120,7 @@ def test_that_the_host_is_drawn_and_its_layers_are_explained(
 def test_that_without_a_card_one_plain_sentence_says_so(page: MemoryPage, handle: FakeHandle) -> None:
     hear(page, handle, sample(0))
     assert not page.gpu_card.isVisible()
-    assert page.gpu_sentence.text() == "This run is on cpu, so there is no graphics memory to show."
+    assert page.gpu_sentence.text() == "This run is on CPU, so there is no graphics memory to show."
 
 
 def test_that_a_card_shows_what_is_kept_and_what_others_use(page: MemoryPage, handle: FakeHandle) -> None:

@@ -14,13 +14,15 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.blocks import BLOCKS, Group
+from studio.core.check import check
 from studio.core.edits import SetBlock, SetPart
 from studio.core.frozen import FrozenMap
-from studio.core.project import Block, Network, Project
+from studio.core.project import Block, Network, Preprocessing, Project
 from studio.core.templates import templates
 from studio.core.text import set_language
 from studio.view.devices import Device
 from studio.view.network.delegate import card_height, layout_of
+from studio.view.network.drawing import slabs_of
 from studio.view.network.rows import INPUT, spoken
 from studio.view.pages.network import NetworkPage
 from studio.view.problemcard import ProblemCard
@@ -239,6 +241,12 @@ def test_that_a_click_in_the_drawing_selects_the_block(page: NetworkPage, qtbot:
     slab, place = next((slab, place) for slab, place in drawing.places() if slab.id == "b4")
     qtbot.mouseClick(drawing, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
     assert page.composer.selected == ("b4",) and slab.label == "32 x 14 x 14"
+
+
+def test_that_large_numbers_in_the_drawing_are_grouped() -> None:
+    blocks = (Block("b1", "conv2d", FrozenMap(out_channels=32)), Block("b2", "flatten"))
+    project = Project(network=Network(blocks), preprocessing=Preprocessing(height=24, width=24))
+    assert slabs_of(project, check(project), 150.0)[-1].label == "18,432"
 
 
 def test_that_the_list_gives_each_row_the_height_of_its_card(page: NetworkPage) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -17,6 +17,7 @@ from studio.core.templates import default_network
 from studio.runs.folder import create_run
 from studio.view.openings import what_is
 from studio.view.shell import Shell
+from studio.view.welcome import RecentButton
 from tests.view.fakes import say, started
 
 pytestmark = pytest.mark.qt
@@ -24,8 +25,8 @@ pytestmark = pytest.mark.qt
 PROJECT = Project("tulips", Data("/gone/pictures", classes=("red", "white")), network=default_network())
 
 
-def recent_buttons(shell: Shell) -> list[QPushButton]:
-    return shell.welcome.findChildren(QPushButton, "welcome.recent")
+def recent_buttons(shell: Shell) -> list[RecentButton]:
+    return shell.welcome.findChildren(RecentButton, "welcome.recent")
 
 
 @pytest.fixture
@@ -156,11 +157,13 @@ def test_that_recent_projects_are_opened_and_forgotten(qtbot: QtBot, shell: Shel
     settings.change(replace(settings.value, recent=(str(project_file), "/gone/other.studio.json")))
     qtbot.waitUntil(lambda: any(button.isVisible() for button in recent_buttons(shell)))
     visible = recent_buttons(shell)
-    assert [name.text() for name in visible] == ["tulips", "other"]
+    assert [button.name.text() for button in visible] == ["tulips", "other"]
     forget = shell.welcome.findChildren(QToolButton, "welcome.forget")[1]
     qtbot.mouseClick(forget, Qt.MouseButton.LeftButton)
     assert settings.value.recent == (str(project_file),)
-    qtbot.mouseClick(visible[0], Qt.MouseButton.LeftButton)
+    end = QPoint(visible[0].width() - 8, visible[0].height() // 2)
+    qtbot.mouseClick(visible[0], Qt.MouseButton.LeftButton, pos=end)
+    assert visible[0].width() > shell.welcome.width() // 2  # the whole row
     assert shell.workspace.document.project == PROJECT
     qtbot.waitUntil(lambda: not shell.workspace.pictures.is_busy)
 

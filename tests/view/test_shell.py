@@ -16,6 +16,7 @@ from studio.core.files import Folders
 from studio.core.problem import Problem
 from studio.core.project import Data, Project
 from studio.core.templates import default_network
+from studio.view.actions import Action
 from studio.view.shell import Shell
 from studio.view.unopened import UnopenedPage
 from studio.view.window import MainWindow
@@ -133,6 +134,28 @@ def test_that_the_menu_bar_comes_from_the_actions(shell: Shell) -> None:
     shell.show_place("train")
     assert menu_titles(shell) == ["File", "Edit", "View", "Network", "Run", "Help"]
     assert [action.text() for action in menu(shell, "Run").actions()] == ["Start training"]
+
+
+def test_that_menus_stand_in_the_order_of_the_work_whatever_page_was_opened_first(shell: Shell) -> None:
+    actions = shell.workspace.actions
+    for title in ("Export", "Results", "Run", "Network", "Pictures"):
+        actions.add([Action(f"test.{title}", title, lambda: None, menu=title)])
+    shell.menus.rebuild()
+    titles = [menu.text() for menu in shell.window.menuBar().actions()]
+    assert titles == ["File", "Edit", "View", "Pictures", "Network", "Run", "Results", "Export", "Help"]
+
+
+def test_that_recent_projects_stand_below_open_and_above_save(shell: Shell, tmp_path: Path) -> None:
+    settings = shell.workspace.settings
+    settings.change(replace(settings.value, recent=(str(tmp_path / "a.studio.json"),)))
+    shell.menus.rebuild()
+    file_menu = next(a for a in shell.window.menuBar().actions() if a.text() == "File").menu()
+    assert isinstance(file_menu, QMenu)
+    texts = [action.text() for action in file_menu.actions()]
+    place = texts.index("Open recent")
+    assert texts[place - 1] == "Open a run…" and texts[place + 1 : place + 3] == ["", "Save"]
+    recent = file_menu.actions()[place].menu()
+    assert isinstance(recent, QMenu) and [a.text() for a in recent.actions()] == ["a.studio.json"]
 
 
 def test_that_undo_says_what_it_takes_back(shell: Shell) -> None:

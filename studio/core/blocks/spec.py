@@ -111,8 +111,8 @@ def element_count(shape: Shape) -> int:
 
 
 def shape_text(shape: Shape) -> str:
-    """`32 x 14 x 14`, as the window and error sentences show it."""
-    return " x ".join(map(str, shape))
+    """`32 x 14 x 14` or `18,432`, as the window and error sentences show it."""
+    return " x ".join(f"{size:,}" for size in shape)
 
 
 def arrives(shape: Shape) -> FrozenMap[Value]:

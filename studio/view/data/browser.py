@@ -16,7 +16,8 @@ from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem, Severity
 from studio.core.text import tr, trn
 from studio.dataset.labels import shown
-from studio.view.data.grid import PATH_ROLE, PLACE_ROLE, PictureGrid, PictureModel
+from studio.view.data.enlarged import EnlargedPicture
+from studio.view.data.grid import LABEL_ROLE, PATH_ROLE, PLACE_ROLE, PictureGrid, PictureModel
 from studio.view.data.thumbnails import Thumbnails
 from studio.view.form import CalmCombo
 from studio.view.theme import theme
@@ -42,6 +43,10 @@ class PictureBrowser(QWidget):
         self.model = PictureModel(self.thumbnails)
         self.grid = PictureGrid(self.model)
         self.grid.selectionModel().currentChanged.connect(lambda *_: self.current_changed.emit(self.current_path()))
+        self.grid.setToolTip(tr("Double-click, or press Enter, to see a picture large. Right-click for repairs."))
+        self.grid.doubleClicked.connect(self.enlarge)
+        self.grid.entered_key.connect(self.enlarge)
+        self._enlarged: EnlargedPicture | None = None
         self.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.grid.customContextMenuRequested.connect(self._open_menu)
         delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.grid, context=Qt.ShortcutContext.WidgetShortcut)
@@ -160,6 +165,15 @@ class PictureBrowser(QWidget):
             reasons[path] = Problem("picture.left_out_by_choice", Severity.INFO, path)
         return reasons
 
+    def enlarge(self) -> None:
+        """Show the chosen picture large, in the one window for that."""
+        path, row = self.current_path(), self.grid.currentIndex()
+        if path is None:
+            return
+        if self._enlarged is None:
+            self._enlarged = EnlargedPicture(self)
+        self._enlarged.show_picture(path, str(row.data(LABEL_ROLE)))
+
     # Repairs
 
     def chosen(self) -> tuple[str, ...]:
@@ -194,6 +208,7 @@ class PictureBrowser(QWidget):
             back = Relabel(FrozenMap(dict.fromkeys(names, "")))
             menu.addAction(tr("Back to the folder's class"), self._edit(tr("Change the class"), back))
         menu.addSeparator()
+        menu.addAction(tr("Show it large"), self.enlarge)
         menu.addAction(tr("Show the folder"), self._show_folder)
         return menu
 

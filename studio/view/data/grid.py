@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from studio.core.problem import Problem
@@ -138,7 +138,12 @@ class _CellDelegate(QStyledItemDelegate):
 
 
 class PictureGrid(QListView):
-    """The grid itself: wraps to the width, scrolls by pixels, and asks no cell for its size."""
+    """The grid itself: wraps to the width, scrolls by pixels, and asks no cell for its size.
+
+    `entered_key()` follows Return and Enter, on every system.
+    """
+
+    entered_key = Signal()
 
     def __init__(self, model: PictureModel) -> None:
         super().__init__()
@@ -155,3 +160,10 @@ class PictureGrid(QListView):
         self.setAccessibleName(tr("Pictures"))
         self.setObjectName("data.grid")
         theme().changed.connect(self.viewport().update)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.entered_key.emit()
+            event.accept()
+        else:
+            super().keyPressEvent(event)

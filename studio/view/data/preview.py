@@ -21,10 +21,17 @@ _SIDE_PX = 128
 Pixels = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 
 
-def _image(pixels: Pixels) -> QImage:
+def image_of_rgb(pixels: Pixels) -> QImage:
     """RGB rows to a Qt image that owns its memory."""
     height, width = pixels.shape[:2]
     return QImage(np.ascontiguousarray(pixels).tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()
+
+
+def _fitted(image: QImage) -> QImage:
+    """As large as a label: enlarged, its pixels stay what they are; reduced, they are averaged."""
+    is_enlarged = max(image.width(), image.height()) <= _SIDE_PX
+    mode = Qt.TransformationMode.FastTransformation if is_enlarged else Qt.TransformationMode.SmoothTransformation
+    return image.scaled(_SIDE_PX, _SIDE_PX, Qt.AspectRatioMode.KeepAspectRatio, mode)
 
 
 def _as_rgb(working: Pixels) -> Pixels:
@@ -34,7 +41,7 @@ def _as_rgb(working: Pixels) -> Pixels:
 
 
 class Preview(QWidget):
-    """Left the picture, right the network's input, enlarged without smoothing so that its pixels can be seen."""
+    """Left the picture, right the network's input, both scaled in the same way."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,11 +90,8 @@ class Preview(QWidget):
 
         def work(report: ReportProgress, is_cancelled: IsCancelled) -> tuple[QImage, QImage, tuple[int, int]]:
             rgb = load_rgb(path, preprocessing.background)
-            seen = _image(_as_rgb(to_working_size(rgb, preprocessing)))
-            small = _image(rgb).scaled(
-                _SIDE_PX, _SIDE_PX, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            )
-            return small, seen, (rgb.shape[1], rgb.shape[0])
+            seen = image_of_rgb(_as_rgb(to_working_size(rgb, preprocessing)))
+            return _fitted(image_of_rgb(rgb)), _fitted(seen), (rgb.shape[1], rgb.shape[0])
 
         task = BackgroundTask("preview", work)
         task.done.connect(lambda found: self._on_done(wanted, *found))
@@ -96,17 +100,14 @@ class Preview(QWidget):
         self._task = task
         task.start()
 
-    def _on_done(self, wanted: tuple[Path, Preprocessing], small: QImage, seen: QImage, size: tuple[int, int]) -> None:
+    def _on_done(self, wanted: tuple[Path, Preprocessing], file: QImage, seen: QImage, size: tuple[int, int]) -> None:
         self._task = None
         if wanted != self._wanted:
             self._begin()
             return
         preprocessing = wanted[1]
-        self._before.setPixmap(QPixmap.fromImage(small))
-        enlarged = seen.scaled(
-            _SIDE_PX, _SIDE_PX, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.FastTransformation
-        )
-        self._after.setPixmap(QPixmap.fromImage(enlarged))
+        self._before.setPixmap(QPixmap.fromImage(file))
+        self._after.setPixmap(QPixmap.fromImage(seen))
         self._caption.setText(
             tr(
                 "{name}: {width} x {height} px becomes {new_width} x {new_height} px.",

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QToolTip, QWidget
 
-from studio.core.blocks import Shape
+from studio.core.blocks import Shape, shape_text
 from studio.core.check import Report
 from studio.core.project import Project
 from studio.core.text import tr
@@ -82,7 +82,7 @@ def slabs_of(project: Project, report: Report, width: float) -> list[Slab]:
 
 
 def _slab(id: str, name: str, sign: Sign, shape: Shape, *, widest: int, width: float) -> Slab:
-    label = " x ".join(map(str, shape))
+    label = shape_text(shape)
     if len(shape) != 3:
         # A row of values: as wide as its logarithm, so that 10 and 10,000 can both be seen.
         share = min(1.0, (1 + math.log2(max(1, shape[0]))) / 14)

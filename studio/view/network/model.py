@@ -180,7 +180,7 @@ def tool_tip(row: Row) -> str:
         lines.append(parameters_text(row.parameters))
     if row.memory_bytes is not None and row.share is not None:
         facts = {"size": size_text(row.memory_bytes), "share": share_text(row.share)}
-        lines.append(tr("Training memory: {size}, {share} of all tensors", **facts))
+        lines.append(tr("Training memory: {size}, {share} of what this network itself needs", **facts))
     for problem in row.problems:
         lines += [problem_message(problem), problem_why(problem)]
     return "\n".join(line for line in lines if line)

@@ -56,7 +56,7 @@ def spoken(row: Row) -> str:
     if row.is_frozen:
         parts.append(tr("frozen"))
     if row.share is not None:
-        parts.append(tr("{share} of the training memory", share=share_text(row.share)))
+        parts.append(tr("{share} of the memory that this network itself needs", share=share_text(row.share)))
     if row.part == "block" or row.problems:
         parts.append(row.trouble or tr("no problem"))
     return ", ".join(part for part in parts if part)
