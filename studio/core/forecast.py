@@ -49,15 +49,6 @@ class Forecast:
         return self.weights + self.gradients + self.optimiser + self.activations + self.input + self.workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Forecasts:
-    """The three ways a network is used: a training step, the validation within a run, one picture's prediction."""
-
-    training: Forecast
-    validation: Forecast
-    prediction: Forecast
-
-
 @dataclass(frozen=True)
 class Workload:
     """A network with its recipe, for which memory can be forecast at any batch size."""
@@ -99,8 +90,7 @@ class Workload:
         return self._training.kept_bytes()
 
     def forecasts(self, batch_size: int) -> Forecasts:
-        """Peak memory of training and validation with this batch size, and of the prediction of one picture."""
-        return Forecasts(self.training(batch_size), self._validation(batch_size), self._prediction())
+        return Forecasts(self, batch_size)
 
     def training(self, batch_size: int) -> Forecast:
         """The highest moment of a step.
@@ -127,12 +117,12 @@ class Workload:
             return 0
         return self._trained_bytes * (2 if self.weight_decay else 1)
 
-    def _validation(self, batch_size: int) -> Forecast:
+    def validation(self, batch_size: int) -> Forecast:
         """Gradients and optimiser state stay where they are while a run validates."""
         held = self._holding(self._trained_bytes, self._state_bytes, batch_size)
         return replace(held, activations=self._using.peak(batch_size, 0))
 
-    def _prediction(self) -> Forecast:
+    def prediction(self) -> Forecast:
         return replace(self._holding(0, 0, 1), activations=self._using.peak(1, 0))
 
     def _holding(self, gradients: int, optimiser: int, batch_size: int) -> Forecast:
@@ -148,3 +138,26 @@ class Workload:
     def _input_bytes(self, batch_size: int) -> int:
         """The batch as floats, and as bytes together with the one that is being prepared."""
         return self.input_values * batch_size * (FLOAT_BYTES + 2)
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """The three ways a network is used, each reckoned when it is first asked for."""
+
+    workload: Workload
+    batch_size: int
+
+    @cached_property
+    def training(self) -> Forecast:
+        """A training step."""
+        return self.workload.training(self.batch_size)
+
+    @cached_property
+    def validation(self) -> Forecast:
+        """The validation within a run, with batches of the same size."""
+        return self.workload.validation(self.batch_size)
+
+    @cached_property
+    def prediction(self) -> Forecast:
+        """One picture classified by the finished model."""
+        return self.workload.prediction()

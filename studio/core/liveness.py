@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from studio.core.blocks.tape import FLOAT_BYTES, Op, Plan
 
@@ -29,11 +28,11 @@ class Placed:
 class _Step(NamedTuple):
     op: Op
     block: int
-    inputs: tuple[int, ...]
+    inputs: list[int]
     output: int
     needs_gradient: bool
     parameter_bytes: int
-    saves: tuple[int, ...]
+    saves: list[int]
 
 
 class Walk:
@@ -51,46 +50,55 @@ class Walk:
             values = [0 if source == PICTURES else outputs[source] for source in block.inputs]
             given = tuple(values)
             trains = is_training and not block.is_frozen
-            for op in block.plan.ops:
-                values.append(self._place(op, place, tuple(values[n] for n in op.inputs), trains, is_training))
+            for op, size in zip(block.plan.ops, block.plan.output_bytes, strict=True):
+                if op.only_in_training and not trains:
+                    op = replace(op, is_view=True, passes_gradient=True, saved_bytes=0)
+                values.append(self._place(op, size, place, [values[n] for n in op.inputs], trains=trains))
             for value in given:  # the caller holds them until the block is done
                 self._last_use[self._storage[value]] = len(self._steps) - 1
             outputs.append(values[-1])
         self._last_use[self._storage[outputs[-1]]] = len(self._steps)  # the loss reads it
 
-    def _place(self, op: Op, block: int, inputs: tuple[int, ...], trains: bool, is_training: bool) -> int:
-        if op.only_in_training and not trains:
-            op = replace(op, is_view=True, passes_gradient=True, saved_bytes=0, forward_bytes=0)
+    def _place(self, op: Op, size: int, block: int, inputs: list[int], *, trains: bool) -> int:
+        """Take the next step; the value that it makes."""
+        number, value = len(self._steps), len(self._storage)
+        storages = [self._storage[one] for one in inputs]
         if op.is_view:
-            storage = self._storage[inputs[0]]
+            storage = storages[0]
         else:
             storage = len(self._bytes)
-            self._bytes.append(prod(op.output) * FLOAT_BYTES)
+            self._bytes.append(size)
             self._last_use.append(0)
             self._savers.append(0)
             self._made_in.append(block)
-        flows = any(self._needs_gradient[value] for value in inputs)
-        learns = bool(op.parameters) and trains
-        saves: tuple[int, ...] = ()
-        if is_training and (flows or learns):
-            match op.saved:
-                case "inputs":
-                    saves = tuple(self._storage[value] for value in inputs)
-                case "inputs_for_weights" if learns:
-                    saves = (self._storage[inputs[0]],)
-                case "output":
-                    saves = (storage,)
+        learns = trains and op.parameters > 0
+        flows = learns
+        for one in inputs:
+            flows = flows or self._needs_gradient[one]
+        saves = self._saved(op, storages, storage, learns) if flows else []
         for kept in saves:
             self._savers[kept] += 1
-        value = len(self._storage)
+        for read in storages:
+            self._last_use[read] = number
+        self._last_use[storage] = number
         self._storage.append(storage)
-        self._value_bytes.append(prod(op.output) * FLOAT_BYTES)
-        self._needs_gradient.append(is_training and (flows or learns))
-        for read in (*inputs, value):
-            self._last_use[self._storage[read]] = len(self._steps)
-        size = op.parameters * FLOAT_BYTES if learns else 0
-        self._steps.append(_Step(op, block, inputs, value, is_training and (flows or learns), size, saves))
+        self._value_bytes.append(size)
+        self._needs_gradient.append(flows)
+        self._steps.append(_Step(op, block, inputs, value, flows, op.parameters * FLOAT_BYTES if learns else 0, saves))
         return value
+
+    @staticmethod
+    def _saved(op: Op, inputs: list[int], output: int, learns: bool) -> list[int]:
+        match op.saved:
+            case "nothing":
+                return []
+            case "inputs":
+                return inputs
+            case "inputs_for_weights":
+                return inputs if learns else []
+            case "output":
+                return [output]
+        assert_never(op.saved)
 
     def kept_bytes(self) -> dict[int, int]:
         """By block, what of it is alive when the backward pass begins, in bytes for a picture."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Literal
 
@@ -57,7 +58,7 @@ class Op:
     weight_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """A block's operations in order on inputs of these shapes; the last one's output is the block's."""
 
@@ -68,20 +69,25 @@ class Plan:
     def output(self) -> Shape:
         return self.ops[-1].output
 
-    @property
+    @cached_property
     def parameters(self) -> int:
         """Trained numbers."""
         return sum(op.parameters for op in self.ops)
 
-    @property
+    @cached_property
     def buffers(self) -> int:
         """Untrained numbers that belong to the weights file (running statistics)."""
         return sum(op.buffers for op in self.ops)
 
-    @property
+    @cached_property
     def multiply_adds(self) -> int:
         """Multiply-add pairs of convolutions and matrix products, as torch.utils.flop_counter counts them (halved)."""
         return sum(op.multiply_adds for op in self.ops)
+
+    @cached_property
+    def output_bytes(self) -> tuple[int, ...]:
+        """By operation, the bytes of its output."""
+        return tuple(prod(op.output) * FLOAT_BYTES for op in self.ops)
 
     @property
     def convolutions(self) -> Iterator[tuple[Shape, int, int]]:
