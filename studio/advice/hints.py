@@ -119,6 +119,9 @@ def _remedies(
             continue
         match fix.kind:
             case "edit":
+                sentence = fill(fix.wording(language), facts) if project is None else None
+                if sentence:
+                    others.append(StepRemedy(sentence))
                 remedy = REPAIRS[fix.name](project, facts) if project is not None else None
                 same = remedy is not None and any(isinstance(e, EditRemedy) and e.edit == remedy.edit for e in edits)
                 if remedy is not None and not same:

@@ -42,7 +42,7 @@ class FixSpec:
         kind: an `edit` names a function of `studio.advice.repairs`; a `command` is text to copy; a `step` a sentence.
         name: of the edit.
         command: the text to copy.
-        en, zh_CN: the sentence of a step, or what the command does.
+        en, zh_CN: the sentence of a step, what the command does, or what an edit means where there is no project.
         script: only of use to somebody who writes the training script, so not shown beside a project.
     """
 

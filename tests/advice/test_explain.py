@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from studio.advice.explain import explain, nearest_topics
-from studio.advice.hint import EditRemedy
+from studio.advice.hint import EditRemedy, Hint, StepRemedy
+from studio.advice.live import hints_for
+from studio.core.check import check
 from studio.core.edits import SetPart
 from studio.core.frozen import FrozenMap
 from studio.core.project import Data, Project, Recipe
@@ -51,6 +53,26 @@ def test_that_a_cuda_trace_is_explained_with_its_numbers_and_edits() -> None:
     edits = [remedy.edit for remedy in hint.remedies if isinstance(remedy, EditRemedy)]
     assert edits[0] == SetPart("recipe", "batch_size", 128)
     assert edits[0].apply(project).recipe.batch_size == 128
+
+
+def test_that_without_a_project_an_edit_is_a_step() -> None:
+    steps = [remedy.text for remedy in explain(CUDA_TRACE)[0].remedies if isinstance(remedy, StepRemedy)]
+    assert steps[0] == "Use a smaller batch; half of it is a good start."
+    beside = explain(CUDA_TRACE, project=replace(PROJECT, recipe=Recipe(batch_size=256)))[0].remedies
+    assert not any(isinstance(remedy, StepRemedy) and "smaller batch" in remedy.text for remedy in beside)
+
+
+def test_that_sizes_of_layers_are_advice_for_scripts_and_numbers() -> None:
+    def told(hint: Hint) -> str:
+        return " ".join(remedy.text for remedy in hint.remedies if isinstance(remedy, StepRemedy))
+
+    assert "Set the layer's inputs (in_features) to 12544." in told(explain(MAT_TRACE)[0])
+    blocks = tuple(block for block in PROJECT.network.blocks if block.kind != "flatten")
+    project = replace(PROJECT, network=replace(PROJECT.network, blocks=blocks))
+    problem = next(problem for problem in check(project).all_problems if problem.code == "block.needs_vector")
+    (hint,) = hints_for(project, (problem,), None)
+    assert isinstance(hint.remedies[0], EditRemedy)
+    assert "in_features" not in told(hint)
 
 
 def test_that_the_wording_of_older_releases_is_read_too() -> None:

@@ -169,4 +169,6 @@ def test_that_explain_reads_files_and_runs(studio: Studio, home: Path, tmp_path:
 
 def test_that_a_text_that_nobody_knows_gives_no_hint(studio: Studio) -> None:
     assert studio("explain", "--json", text="all is well").document == {"hints": []}
-    assert "Nothing" in studio("explain", text="all is well").out
+    told = studio("explain", text="ValueError: the pictures of the loader have no labels").out
+    assert "Nothing" in told
+    assert "It may be near to:" in told and "Open an issue" in told and "doctor" in told
