@@ -175,13 +175,14 @@ def later(folder: Path, work: Path, pairs: int) -> list[tuple[Seconds, Seconds]]
     project = project_of(folder)
     batches, device = our_batches(folder, work)
     normaliser = Normaliser(MEAN, STD, device)
+    steps = min(STEPS, len(batches))
     learner = Learner(build(project.network, project.preprocessing.shape, CLASSES, 0), project.recipe, device)
     resident = [(normaliser(batch.pictures), batch.labels) for batch in islice(batches.of_epoch(), 4)]
     for _ in batches.of_epoch():  # fills the cache
         pass
 
     def fed(source: Iterator[Batch]) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        for batch in islice(source, STEPS):
+        for batch in islice(source, steps):
             yield normaliser(batch.pictures), batch.labels
 
     def seconds(source: Iterator[tuple[torch.Tensor, torch.Tensor]]) -> Seconds:
@@ -196,7 +197,7 @@ def later(folder: Path, work: Path, pairs: int) -> list[tuple[Seconds, Seconds]]
 
     measured = []
     for number in range(pairs + 1):
-        a = seconds(islice(cycle(resident), STEPS))
+        a = seconds(islice(cycle(resident), steps))
         epoch = batches.of_epoch(number)
         b = seconds(fed(epoch))
         epoch.close()
