@@ -24,6 +24,7 @@ from studio.view.devices import Device
 from studio.view.network.delegate import card_height, layout_of
 from studio.view.network.drawing import slabs_of
 from studio.view.network.rows import INPUT, spoken
+from studio.view.network.wording import settings_text
 from studio.view.pages.network import NetworkPage
 from studio.view.problemcard import ProblemCard
 from studio.view.workspace import PageStatus, Workspace
@@ -46,6 +47,21 @@ def test_that_a_row_says_settings_shape_and_parameters(page: NetworkPage) -> Non
     assert (first.title, first.details, first.shape) == ("Convolution", "3x3, 16 filters, padding 1", "16 x 28 x 28")
     assert first.parameters == 16 * 9 + 16 and first.group is Group.CONVOLUTION
     assert row(page, "b11").details == "as many as classes" and row(page, "b10").details == "50%"
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        (Block("b", "patch_embedding"), "Patch 8, Width 192, Class token"),
+        (Block("b", "token_pool", FrozenMap(takes="class")), "The class token"),
+        (Block("b", "transformer_encoder"), "Layers 6, Heads 3"),
+        (Block("b", "conv2d", FrozenMap(padding=None)), "3x3, 16 filters, keeps the size"),
+        (Block("b", "mlp", FrozenMap(activation="gelu", rate=0.1)), "Widths 256, 128, GELU, 10%"),
+        (Block("b", "dropout", FrozenMap(rate=0.0)), "0%"),
+    ],
+)
+def test_that_settings_are_said_in_words(block: Block, said: str) -> None:
+    assert settings_text(block) == said
 
 
 def test_that_a_screen_reader_hears_the_whole_row(page: NetworkPage) -> None:

@@ -89,13 +89,18 @@ def _part(spec: BlockSpec, field: Field, value: Value) -> str:
         case "padding", int() if value:
             return tr("padding {n}", n=value)
         case "rate", int() | float():
-            return f"{value * 100:g}%"
+            return f"{value * 100:g}%" if value or field.default else ""
         case "bias", False:
             return tr("no bias")
         case (("stride" | "padding" | "bias"), _):
             return ""
     if value == field.default and (field.advanced or value is None):
         return ""
+    match field.kind:
+        case "bool":
+            return tr(field.label) if value else ""
+        case "choice":
+            return next(tr(choice.label) for choice in field.choices if choice.value == value)
     return f"{tr(field.label)} {_short(value)}"
 
 
