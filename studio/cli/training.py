@@ -45,7 +45,7 @@ from studio.core.project import Project
 from studio.core.quantities import size_text
 from studio.core.runstate import RunState
 from studio.core.text import problem_message, tr, trn
-from studio.dataset.sample import unpack_sample
+from studio.dataset.sample import SAMPLE_NAME, unpack_sample
 from studio.memory.forecast import forecast_check
 from studio.runs.catalogue import resume_project
 from studio.runs.folder import RunsUnwritable, create_run, find_run, has_checkpoint, has_model, is_run, model_folder
@@ -148,7 +148,7 @@ def _project(order: TrainOrder, folders: Folders) -> Project:
     if order.sample == (order.target is not None):
         raise wrong_use(tr("Name a project file or a folder of pictures, or use --sample for the sample."))
     if order.sample:
-        project = proposed_project(_sample(folders), network_of(order.template), folders.cache, "sample")
+        project = proposed_project(_sample(folders), network_of(order.template), folders.cache, SAMPLE_NAME)
     elif order.target is not None and order.target.is_dir() and not is_run(order.target):
         project = proposed_project(order.target, network_of(order.template), folders.cache)
     else:

@@ -10,6 +10,7 @@ from typing import Literal, cast
 from studio.core.codec import MalformedValue, dumps, from_plain
 from studio.core.fields import Choice, Field
 from studio.core.files import read_text, write_atomically
+from studio.core.frozen import FrozenMap
 from studio.core.project import check_limits, declared
 
 SETTINGS_NAME = "settings.json"
@@ -48,6 +49,8 @@ class Settings:
         )
     )  # fmt: skip
     recent: tuple[str, ...] = ()
+    # By what a file dialog was for, where it ended.
+    last_folders: FrozenMap[str] = FrozenMap()
 
     def __post_init__(self) -> None:
         check_limits(self)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from studio.core.files import resources_folder, sync_folder
 
+# What its project and its runs are called, in the window and in the terminal.
+SAMPLE_NAME = "digits"
 _FOLDER = "sample_digits"
 _TRY_THESE = "try_these"
 _LICENCE = "LICENCE.txt"

@@ -23,10 +23,11 @@ from studio.core.text import tr
 from studio.dataset.formats import PICTURE_SUFFIXES, suffix_of
 from studio.dataset.labels import shown
 from studio.dataset.progress import IsCancelled, ReportProgress
-from studio.dataset.sample import unpack_sample
+from studio.dataset.sample import SAMPLE_NAME, unpack_sample
 from studio.runs.catalogue import RunSummary, list_runs
 from studio.runs.folder import find_run, is_run, project_file
 from studio.view.background import BackgroundTask
+from studio.view.filedialogs import Purpose, file_dialog
 from studio.view.notices import NoticeBar
 from studio.view.question import Answer, ask
 from studio.view.recovery import RecoveryCopy
@@ -34,7 +35,6 @@ from studio.view.workspace import Workspace
 
 What = Literal["project", "run", "folder", "picture", "missing", "unknown"]
 
-SAMPLE_NAME = "digits"
 _RECENT = 8
 
 
@@ -222,8 +222,7 @@ class Openings(QObject):
             self._notices.say(tr("Saved as {path}", path=path))
 
     def save_as(self, *, then: Callable[[], None] | None = None, otherwise: Callable[[], None] | None = None) -> None:
-        dialog = self._dialog(tr("Save the project"), QFileDialog.FileMode.AnyFile)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = self._dialog(tr("Save the project"), "project", QFileDialog.FileMode.AnyFile)
         dialog.setNameFilter(_filter())
         name = self._workspace.document.project.name or "project"
         dialog.selectFile(name + PROJECT_SUFFIX)
@@ -232,27 +231,26 @@ class Openings(QObject):
         dialog.open()
 
     def open_dialog(self) -> None:
-        dialog = self._dialog(tr("Open a project"), QFileDialog.FileMode.ExistingFile)
+        dialog = self._dialog(tr("Open a project"), "project", QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilter(_filter())
         dialog.fileSelected.connect(lambda path: self.open_project(Path(path)))
         dialog.open()
 
     def open_run_dialog(self) -> None:
-        dialog = self._dialog(tr("Open a run's folder"), QFileDialog.FileMode.Directory)
+        dialog = self._dialog(tr("Open a run's folder"), "pictures", QFileDialog.FileMode.Directory)
         dialog.setDirectory(str(self._workspace.folders.runs))
         dialog.fileSelected.connect(lambda path: self.open_run(Path(path)))
         dialog.open()
 
     def choose_folder_dialog(self) -> None:
-        dialog = self._dialog(tr("Choose a folder of pictures"), QFileDialog.FileMode.Directory)
+        dialog = self._dialog(tr("Choose a folder of pictures"), "pictures", QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(lambda path: self.choose_folder(Path(path)))
         dialog.open()
 
-    def _dialog(self, title: str, mode: QFileDialog.FileMode) -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setFileMode(mode)
-        dialog.finished.connect(dialog.deleteLater)
-        return dialog
+    def _dialog(self, title: str, purpose: Purpose, mode: QFileDialog.FileMode) -> QFileDialog:
+        folder = self._workspace.document.project.data.folder
+        start = Path(folder).parent if folder and purpose == "pictures" else None
+        return file_dialog(self._window, self._workspace.settings, title, purpose, mode, start=start)
 
     def guard(self, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
         """Do `then`, after asking about unsaved work where there is some; `otherwise` follows a refusal."""

@@ -194,3 +194,21 @@ def test_that_a_long_reason_has_the_width_of_the_panel(qtbot: QtBot, workspace: 
     panel._say("The training engine ended unexpectedly. " * 4, "error")
     panel.again_button.show()
     qtbot.waitUntil(lambda: panel.state_text.width() >= 0.8 * panel.width())
+
+
+def test_that_nothing_moves_when_the_first_picture_is_classified(
+    qtbot: QtBot, workspace: Workspace, make_page: MakePage, engine: FakeEngine, tmp_path: Path
+) -> None:
+    data = tmp_path / "mine" / "data"
+    picture(tmp_path / "mine" / "try_these")
+    add_run(workspace.folders.runs, folder=str(data))
+    page = make_page()
+    panel = page.classifier
+    parts = (panel.zone, panel.choose_button, *panel._tries.values())
+    assert len(parts) == 3
+    before = [part.mapTo(panel, part.rect().topLeft()) for part in parts]
+    click(qtbot, page, "classify.try.a.png")
+    qtbot.waitUntil(lambda: bool(panel.model.rows and panel.model.rows[0].guesses))
+    qtbot.waitUntil(panel.guesses.isVisible)
+    qtbot.wait(20)
+    assert [part.mapTo(panel, part.rect().topLeft()) for part in parts] == before

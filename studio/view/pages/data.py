@@ -32,6 +32,7 @@ from studio.view.data.browser import PictureBrowser
 from studio.view.data.classes import ClassModel, ClassRow, ClassTable
 from studio.view.data.side import SIDE_WIDTH_PX, SettingsColumn
 from studio.view.emptystate import EmptyState
+from studio.view.filedialogs import file_dialog
 from studio.view.form import CalmCombo
 from studio.view.pieces import button
 from studio.view.workspace import Page, PageStatus, Workspace
@@ -153,11 +154,11 @@ class DataPage(Page):
 
     def ask_for_folder(self) -> None:
         """Let the person choose the folder of pictures."""
-        start = self.workspace.document.project.data.folder or str(Path.home())
-        dialog = QFileDialog(self, tr("Choose a folder of pictures"), start)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        folder = self.workspace.document.project.data.folder
+        dialog = file_dialog(
+            self, self.workspace.settings, tr("Choose a folder of pictures"), "pictures",
+            QFileDialog.FileMode.Directory, start=Path(folder).parent if folder else None,
+        )  # fmt: skip
         dialog.fileSelected.connect(lambda chosen: self.workspace.pictures.choose(Path(chosen)))
         dialog.open()
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -30,9 +26,11 @@ from studio.dataset.labels import shown
 from studio.dataset.progress import IsCancelled, Progress, ReportProgress
 from studio.runs.bundle import SUFFIX, ModelContents, contents_of, write_bundle
 from studio.runs.catalogue import RunSummary
+from studio.runs.commandline import command_name, quoted
 from studio.view.actions import Action
 from studio.view.background import BackgroundTask
 from studio.view.emptystate import EmptyState
+from studio.view.filedialogs import file_dialog
 from studio.view.form import CalmCombo
 from studio.view.notices import NoticeBar
 from studio.view.pieces import button, card, wrapped
@@ -44,11 +42,6 @@ from studio.view.theme import theme
 from studio.view.workspace import Page, PageStatus, Workspace
 
 _SIDE_PX = 320
-
-
-def _quoted(path: str) -> str:
-    """A path as this system's command line takes it."""
-    return subprocess.list2cmdline([path]) if sys.platform == "win32" else shlex.quote(path)
 
 
 class ExportPage(Page):
@@ -276,7 +269,8 @@ class ExportPage(Page):
     def _show_command(self) -> None:
         if self._run is not None and self._run.model is not None:
             model = self._saved or self._run.model
-            self.command.setText(f"studio predict {_quoted(shown(str(model)))} PICTURE")
+            program = command_name(from_anywhere=True)
+            self.command.setText(f"{program} predict {quoted(str(model))} PICTURE")
             self.command.setCursorPosition(0)
 
     def _show_buttons(self) -> None:
@@ -303,12 +297,10 @@ class ExportPage(Page):
         """Let the person choose where the model file goes."""
         if self._run is None:
             return
-        dialog = QFileDialog(self, tr("Save model file"), str(Path.home()))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = file_dialog(self, self.workspace.settings, tr("Save model file"), "model")
         dialog.setNameFilter(f"{tr('Model file')} (*{SUFFIX})")
         dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
         dialog.selectFile(f"{safe_name(self._run.name)}{SUFFIX}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda chosen: self.save(Path(chosen)))
         dialog.open()
 

@@ -94,7 +94,7 @@ class ResultsPage(Page):
         across = QSplitter(Qt.Orientation.Horizontal)
         across.setChildrenCollapsible(False)
         across.addWidget(self._left())
-        self.classifier = Classifier(self.workspace.engine)
+        self.classifier = Classifier(self.workspace.engine, self.workspace.settings)
         self.classifier.setMinimumWidth(250)
         self.classifier.train_wanted.connect(lambda: self.workspace.navigator.go("train"))
         across.addWidget(self.classifier)

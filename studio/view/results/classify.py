@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon
-from PySide6.QtWidgets import QFileDialog, QFrame, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from studio.core.problem import Problem
 from studio.core.text import problem_message, problem_repair, problem_why, tr, trn
@@ -19,18 +19,21 @@ from studio.runs.answers import Prediction
 from studio.runs.catalogue import RunSummary
 from studio.runs.launchers.process import EngineProcess
 from studio.view.data.thumbnails import Thumbnails
+from studio.view.filedialogs import file_dialog
 from studio.view.icons import pixmap
 from studio.view.pieces import button, row, wrapped
 from studio.view.results.flow import FlowLayout
 from studio.view.results.guesses import Guessed, GuessList, GuessModel, guess_sentence
 from studio.view.results.wording import run_title
 from studio.view.theme import set_role, theme
+from studio.view.workspace import SettingsHolder
 
 TOP = 5
 MOST_PICTURES = 200
 _LOOK_MS = 200
 _SETTLE_MS = 300
 _TRY_PX = 40
+_SIGN_PX = 22
 _MOST_TRIES = 10
 TRY_THESE = "try_these"
 
@@ -51,11 +54,17 @@ class DropZone(QFrame):
         self.setAcceptDrops(True)
         self.setObjectName("classify.zone")
         self._icon = QLabel()
-        self._icon.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(12, 10, 12, 10)
         self.column.setSpacing(6)
-        self.column.addWidget(self._icon)
+        hint = QLabel(tr("Drop pictures here"))
+        hint.setProperty("role", "muted")
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(self._icon)
+        line.addWidget(hint)
+        line.addStretch(1)
+        self.column.addLayout(line)
         self._frame(is_over=False)
         theme().changed.connect(self._on_theme)
 
@@ -68,11 +77,7 @@ class DropZone(QFrame):
         self.setStyleSheet(
             f"QFrame#classify\\.zone {{ border: 2px dashed {line}; border-radius: 8px; background: {ground}; }}"
         )
-        self._icon.setPixmap(pixmap("results", 28, "accent" if is_over else "muted", self.devicePixelRatioF()))
-
-    def show_icon(self, is_shown: bool) -> None:
-        """Without its icon the zone leaves more room to what is below it."""
-        self._icon.setVisible(is_shown)
+        self._icon.setPixmap(pixmap("results", _SIGN_PX, "accent" if is_over else "muted", self.devicePixelRatioF()))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
@@ -95,9 +100,9 @@ class Classifier(QFrame):
 
     train_wanted = Signal()
 
-    def __init__(self, engine: EngineProcess) -> None:
+    def __init__(self, engine: EngineProcess, settings: SettingsHolder) -> None:
         super().__init__()
-        self._engine = engine
+        self._engine, self._settings = engine, settings
         self._run: RunSummary | None = None
         self._asked = 0
         self._is_waiting = False
@@ -137,14 +142,10 @@ class Classifier(QFrame):
         column.addWidget(self.train_button)
         self.zone = DropZone()
         self.zone.dropped.connect(self.classify)
-        hint = QLabel(tr("Drop pictures here"))
-        hint.setProperty("role", "muted")
-        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.choose_button = button(
             tr("Choose pictures…"), tr("Picks picture files from the disk. They are only read, never changed."),
             "classify.choose", self.ask_for_pictures, "primary",
         )  # fmt: skip
-        self.zone.column.addWidget(hint)
         self.zone.column.addWidget(self.choose_button, alignment=Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(self.zone)
         column.addWidget(self._tries_part())
@@ -209,11 +210,11 @@ class Classifier(QFrame):
         """Let the person choose picture files."""
         if self._run is None:
             return
-        dialog = QFileDialog(self, tr("Choose pictures"), str(Path.home()))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog = file_dialog(
+            self, self._settings, tr("Choose pictures"), "classify", QFileDialog.FileMode.ExistingFiles
+        )
         patterns = " ".join(f"*.{suffix}" for suffix in sorted(PICTURE_SUFFIXES))
         dialog.setNameFilters([f"{tr('Pictures')} ({patterns})", f"{tr('All files')} (*)"])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.filesSelected.connect(lambda names: self.classify([Path(name) for name in names]))
         dialog.open()
 
@@ -301,7 +302,6 @@ class Classifier(QFrame):
         has_rows = bool(self.model.rows) and self._run is not None
         self.clear_button.setVisible(has_rows)
         self.guesses.setVisible(has_rows)
-        self.zone.show_icon(not has_rows)
         if self._is_waiting:
             self._say_waiting()
             return
