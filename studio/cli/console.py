@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
-import shutil
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
@@ -18,6 +15,9 @@ from studio.core.codec import to_plain
 from studio.core.problem import Problem, Severity
 from studio.core.quantities import share_text
 from studio.core.text import fix_label, problem_message, problem_repair, problem_why, tr
+from studio.runs.commandline import command_name as command_name
+from studio.runs.commandline import quoted as quoted
+from studio.runs.commandline import short_path as short_path
 
 GOOD, TROUBLE, WRONG_USE = 0, 1, 2
 
@@ -120,44 +120,6 @@ def print_problems(console: Console, problems: Sequence[Problem]) -> None:
 def safe(text: str) -> str:
     """`text` for rich: printable and without markup."""
     return escape(printable(text))
-
-
-def command_name() -> str:
-    """How this program is called from here, for the commands that we propose."""
-    script = Path(sys.executable).with_name("studio.exe" if sys.platform == "win32" else "studio")
-    if shutil.which("studio") == str(script):
-        return "studio"
-    if script.is_file():
-        return quoted(short_path(script))
-    return f"{quoted(short_path(Path(sys.executable)))} -m studio"
-
-
-def short_path(path: Path) -> str:
-    """`path` relative to the current folder where it lies in it."""
-    try:
-        short = str(path.relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return str(path)
-    return f"./{short}" if short.startswith("-") else short  # else it would be read as an option
-
-
-def quoted(text: str) -> str:
-    """`text` as one word of a command line, in which nothing is expanded or run when it is pasted."""
-    if sys.platform == "win32":
-        plain = all(letter.isalnum() or letter in "-_./:\\+=,@" for letter in text)
-        return text if plain and text else '"' + text.replace('"', '\\"') + '"'
-    if text.isprintable():
-        return shlex.quote(text)
-    # Line breaks, escapes and bytes that are no text cannot be pasted as they are; this is what bash and zsh read.
-    ansi = {"\\": "\\\\", "'": "\\'"}
-    letters = (ansi.get(one) or (one if one.isprintable() else _octal(one)) for one in text)
-    return f"$'{''.join(letters)}'"
-
-
-def _octal(letter: str) -> str:
-    """The bytes of `letter` as a shell's `$'...'` takes them."""
-    errors = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
-    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", errors))
 
 
 def percent(share: float | None) -> str:

@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.project import Data, Project
 from studio.dataset.progress import Cancelled, IsCancelled, Progress, ReportProgress
+from studio.runs.commandline import command_name
 from studio.view.pages import export
 from studio.view.pages.export import ExportPage
 from studio.view.workspace import PageStatus, Workspace
@@ -94,7 +95,7 @@ def test_that_saving_writes_the_file_and_the_command_then_names_it(
     qtbot.waitUntil(lambda: page.status() is PageStatus.READY)
     assert zipfile.is_zipfile(target)
     assert str(target) in page.notice.words.text()
-    assert page.command.text() == f"studio predict '{target}' PICTURE"
+    assert page.command.text() == f"{command_name(from_anywhere=True)} predict '{target}' PICTURE"
     click(qtbot, page, "export.copy")
     assert QGuiApplication.clipboard().text() == page.command.text()
 
