@@ -12,6 +12,7 @@ pytest.importorskip("PySide6")
 
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.frozen import FrozenMap
@@ -171,6 +172,9 @@ def test_that_pictures_laid_beside_the_data_for_trying_are_one_click_away(
     tries = [picture(tmp_path / "sample" / "try_these", f"{n}.png") for n in range(20)]
     add_run(workspace.folders.runs, folder=str(tmp_path / "sample" / "digits"))
     page = make_page()
+    offered = [button.objectName() for button in page.classifier.findChildren(QToolButton)]
+    shown = [number for number in range(20) if f"classify.try.{number}.png" in offered]
+    assert shown == [0, 3, 5, 7, 9, 11, 13, 15, 17, 19]
     click(qtbot, page, "classify.try.0.png")
     qtbot.waitUntil(lambda: bool(engine.questions))
     assert engine.questions[0][2] == (tries[0],)

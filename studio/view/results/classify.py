@@ -38,6 +38,17 @@ _MOST_TRIES = 10
 TRY_THESE = "try_these"
 
 
+def _spread(paths: Sequence[Path], most: int) -> list[Path]:
+    """At most `most` of `paths`, evenly from the first to the last.
+
+    Of the sample that is one picture of each digit, all of which its usual network tells after a few epochs; it does
+    not tell all twenty.
+    """
+    if len(paths) <= most:
+        return list(paths)
+    return [paths[-(-place * (len(paths) - 1) // (most - 1))] for place in range(most)]
+
+
 class _Answers(QObject):
     """Hands an answer over from the engine's reader thread to the window's."""
 
@@ -329,8 +340,7 @@ class Classifier(QFrame):
                     old.setParent(None)
                     old.deleteLater()
             found = list(_pictures([folder])) if folder.is_dir() else []
-            every = -(-len(found) // _MOST_TRIES) or 1
-            self._tries = {path: self._try_button(path) for path in found[::every]}
+            self._tries = {path: self._try_button(path) for path in _spread(found, _MOST_TRIES)}
             for made in self._tries.values():
                 self._tries_flow.addWidget(made)
         self._tries_holder.setVisible(bool(self._tries))
