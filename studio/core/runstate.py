@@ -236,6 +236,17 @@ class RunState:
         return self.started.steps_per_epoch * self.started.epochs if self.started else 0
 
     @property
+    def epoch_loss(self) -> float | None:
+        """The training loss as one number: the mean of the last whole epoch; in the first one, that of the newest
+        step."""
+        return self.epochs[-1].train.loss if self.epochs else self.losses.last
+
+    @property
+    def pace(self) -> float:
+        """Pictures a second: of late while it goes on, the mean of an ended session."""
+        return (self.ended.images_per_second if self.ended else 0.0) or self.images_per_second
+
+    @property
     def best_validation_accuracy(self) -> float | None:
         """The best of all epochs; None before the first validation."""
         values = [e.validation.accuracy for e in self.epochs if e.validation]

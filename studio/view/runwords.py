@@ -38,7 +38,7 @@ def _phase_sentence(state: RunState) -> str:
         case "build":
             return tr("Building the network")
         case "train":
-            return _training_sentence(state)
+            return training_words(state)
         case "evaluate":
             return tr("Measuring on the validation pictures")
         case "save":
@@ -46,18 +46,29 @@ def _phase_sentence(state: RunState) -> str:
     assert_never(state.phase)
 
 
-def _training_sentence(state: RunState) -> str:
-    if state.started is None:
+def training_words(state: RunState) -> str:
+    """`Training, epoch 3 of 10, step 120 of 500, 12 s left`: the same on the Train page and in the strip, with steps
+    counted from the start of the run, as the plots do."""
+    started = state.started
+    if started is None:
         return tr("Training")
-    words = tr(
-        "Training: epoch {epoch} of {epochs}, step {step:,} of {steps:,}",
-        epoch=max(1, state.epoch),
-        epochs=state.started.epochs,
-        step=state.step,
-        steps=state.total_steps,
-    )
+    epoch = min(started.epochs, max(1, state.epoch))
+    facts = {"epoch": epoch, "epochs": started.epochs, "step": state.step, "steps": state.total_steps}
     left = state.seconds_left
-    return words if left is None else words + tr(", {time} left", time=duration_text(left))
+    if left is None:
+        return tr("Training, epoch {epoch} of {epochs}, step {step:,} of {steps:,}", **facts)
+    time = whole_seconds(left)
+    return tr("Training, epoch {epoch} of {epochs}, step {step:,} of {steps:,}, {time} left", time=time, **facts)
+
+
+def whole_seconds(seconds: float) -> str:
+    """Whole seconds: tenths of what is only estimated would flicker."""
+    return duration_text(max(0.0, seconds)) if seconds >= 10 else tr("{n} s", n=round(max(0.0, seconds)))
+
+
+def number_text(value: float) -> str:
+    """Three digits that carry meaning: `0.0123`, `2.3`, `1.2e-05`."""
+    return f"{value:.3g}"
 
 
 def _ended_sentence(state: RunState, ended: Ended) -> str:
@@ -88,7 +99,7 @@ def run_status(state: RunState) -> PageStatus:
         case "finished":
             return PageStatus.READY
         case "stopped":
-            return PageStatus.WARNING
+            return PageStatus.NOTHING  # as it was wanted: no reason to warn
         case "failed" | "died":
             return PageStatus.ERROR
     assert_never(state.ended.outcome)

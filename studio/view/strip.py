@@ -14,7 +14,7 @@ from studio.view.badges import StatusBadge
 from studio.view.elided import ElidedLabel
 from studio.view.icons import icon
 from studio.view.machine import Usage
-from studio.view.runwords import pictures_sentence, run_sentence, run_share, run_status
+from studio.view.runwords import number_text, pictures_sentence, run_sentence, run_share, run_status
 from studio.view.sparkline import Sparkline
 from studio.view.theme import set_role, theme
 from studio.view.workspace import PageStatus, Workspace
@@ -42,7 +42,10 @@ class Strip(QFrame):
         self.sentence = ElidedLabel()
         self.sentence.setObjectName("strip.sentence")
         self.bar = self._make_bar()
-        self.loss = self._number("strip.loss", tr("The training loss of the newest step: lower is better."))
+        self.loss = self._number(
+            "strip.loss",
+            tr("The training loss: the mean of the last epoch, in the first one that of the newest step."),
+        )
         self.speed = self._number("strip.speed", tr("How many pictures are trained on in a second."))
         self.host = Gauge("strip.host", tr("Memory"), 0)
         self.card = Gauge("strip.card", tr("GPU"), 1, tr("No GPU"))
@@ -112,11 +115,11 @@ class Strip(QFrame):
             self._show(PageStatus.WARNING if quiet is not None else run_status(state), words, run_share(state))
         else:
             self._show(PageStatus.NOTHING, tr("Nothing runs"), None)
-        loss = state.losses.last
+        loss = state.epoch_loss
         self._wanted[self.loss] = loss is not None
-        self.loss.setText(tr("Loss {loss}", loss=f"{loss:.4g}" if loss is not None else ""))
-        self._wanted[self.speed] = state.is_running and state.images_per_second > 0
-        self.speed.setText(tr("{n:,.0f} images/s", n=state.images_per_second))
+        self.loss.setText(tr("Loss {loss}", loss=number_text(loss) if loss is not None else ""))
+        self._wanted[self.speed] = state.is_running and state.pace > 0
+        self.speed.setText(tr("{n:,.0f} images/s", n=state.pace))
         self._give_way()
 
     def _show(self, status: PageStatus, words: str, share: float | None) -> None:

@@ -36,9 +36,9 @@ STEP = Stepped(110.0, 10, 1, (0.5,) * 10, (0.9,) * 10, 1e-3, 480.0)
     [
         (after(Progressed(1.0, "scan", 1200)), "Found 1,200 pictures", PageStatus.BUSY),
         (after(Progressed(1.0, "inspect", 500, 2000)), "Looking at the pictures, 500 of 2,000", PageStatus.BUSY),
-        (after(started(time=1.0), STEP), "Training: epoch 1 of 2, step 10 of 20", PageStatus.BUSY),
+        (after(started(time=1.0), STEP), "Training, epoch 1 of 2, step 10 of 20", PageStatus.BUSY),
         (after(started(time=1.0), STEP, Paused(120.0, 10)), "Paused after step 10", PageStatus.BUSY),
-        (after(started(time=1.0), Ended(9.0, "stopped")), "Stopped after step 0", PageStatus.WARNING),
+        (after(started(time=1.0), Ended(9.0, "stopped")), "Stopped after step 0", PageStatus.NOTHING),
         (after(started(time=1.0), Ended(9.0, "failed")), "The run failed; the hints say why", PageStatus.ERROR),
         (after(started(time=1.0), Ended(9.0, "died")), "The run ended unexpectedly", PageStatus.ERROR),
         (

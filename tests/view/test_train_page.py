@@ -11,18 +11,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.core.commands import Command, Pause, Resume, SaveCheckpoint, TakeSnapshot, command_from_line
-from studio.core.events import Ended, EpochEnded, Event, Failed, Metrics, Paused, Progressed, Stepped
+from studio.core.commands import Pause, Resume, SaveCheckpoint, TakeSnapshot
+from studio.core.events import Event, Failed, Paused, Progressed
 from studio.core.frozen import FrozenMap
 from studio.core.problem import Problem
-from studio.core.project import Data, Preprocessing, Project
-from studio.core.templates import default_network
-from studio.runs.folder import commands_file, model_folder
+from studio.core.project import Project
+from studio.runs.folder import model_folder
 from studio.view.devices import devices_of
 from studio.view.pages.train import TrainPage
 from studio.view.train.wording import plan
 from studio.view.workspace import PageStatus, Workspace
 from tests.view.fakes import FakeHandle, FakeLauncher, started
+from tests.view.train_page import ended, epoch_ended, hear, run_of, sent, stepped, train_page
 
 pytestmark = pytest.mark.qt
 
@@ -30,52 +30,9 @@ CUDA = {"device": "cuda:0", "name": "GeForce", "total_bytes": 64 * 1024**2}
 CPU = {"device": "cpu", "name": "CPU (2 threads)", "total_bytes": 16 * 1024**3}
 
 
-def project(folder: Path) -> Project:
-    data = Data(str(folder), classes=("cat", "dog"))
-    return Project("pets", data, Preprocessing(height=28, width=28, channels="grey"), default_network())
-
-
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> TrainPage:
-    """The page over a project that can be trained; its folder counts as looked at already."""
-    workspace.document.blockSignals(True)  # no scan of the made-up folder
-    workspace.document.open(project(tmp_path))
-    workspace.document.blockSignals(False)
-    made = TrainPage(workspace)
-    qtbot.addWidget(made)
-    made.resize(1000, 640)
-    made.show()
-    return made
-
-
-def run_of(page: TrainPage, launchers: dict[str, FakeLauncher], name: str = "process") -> FakeHandle:
-    """Start by a click and give the run's handle."""
-    page.controls.start.click()
-    return launchers[name].handles[-1]
-
-
-def hear(page: TrainPage, handle: FakeHandle, *events: Event) -> None:
-    handle.say(*events)
-    page.workspace.training.poll()
-
-
-def stepped(step: int, epoch: int = 1, loss: float = 0.5) -> Stepped:
-    waits = FrozenMap(data=0.6, transfer=0.1, forward=0.1, backward=0.1, optimiser=0.1)
-    return Stepped(time.time(), step, epoch, (loss,), (0.75,), 1e-3, 123.0, waits)
-
-
-def epoch_ended(epoch: int = 1, step: int = 10) -> EpochEnded:
-    return EpochEnded(time.time(), epoch, step, Metrics(0.4, 0.8, 80), Metrics(0.3, 0.9, 20), 1.0)
-
-
-def ended(outcome: str = "finished") -> Ended:
-    return Ended(time.time(), outcome, best_validation_accuracy=0.9, seconds=12.0)  # type: ignore[arg-type]
-
-
-def sent(page: TrainPage) -> list[Command | None]:
-    folder = page.workspace.training.run_folder
-    assert folder is not None
-    return [command_from_line(line) for line in commands_file(folder).read_text().splitlines()]
+    return train_page(qtbot, workspace, tmp_path)
 
 
 # Before a run
@@ -175,8 +132,9 @@ def test_that_the_page_follows_the_run_in_words_numbers_and_curves(
     assert page.controls.progress_text.text() == "Looking at the pictures, 1,200 of 2,000"
     assert page.controls.bar.value() == 600
     hear(page, handle, *(stepped(n) for n in range(1, 11)), epoch_ended(), stepped(11, 2, 0.25))
-    assert page.controls.progress_text.text().startswith("Training, epoch 2 of 2, step 1 of 10")
-    assert page.charts.loss_tile.value.text() == "0.25"
+    assert page.controls.progress_text.text().startswith("Training, epoch 2 of 2, step 11 of 20")
+    assert page.charts.loss_tile.value.text() == "0.4"
+    assert page.charts.loss_tile.aside.text() == "epoch 1, validation 0.3"
     assert page.charts.accuracy_tile.value.text() == "90.0%"
     assert page.charts.speed_tile.value.text() == "123"
     assert "60%" in page.charts.waits.advice.text()

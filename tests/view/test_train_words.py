@@ -51,7 +51,7 @@ def test_that_every_phase_has_words() -> None:
 def test_that_the_time_left_is_told_in_whole_seconds() -> None:
     steps = [Stepped(100.0 + n, n, 1, (1.0,), (0.5,), 0.1, 9.0) for n in range(1, 6)]
     state = after(started(time=100.0, train_count=80), *steps)
-    assert words(state) == "Training, epoch 1 of 2, step 5 of 10, 12 s left"
+    assert words(state) == "Training, epoch 1 of 2, step 5 of 20, 12 s left"
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,7 @@ class TrainPage(Page):
             self.outcome.setVisible(False)
         else:
             self.outcome.show_outcome(state, training.run_folder, self._hints(state))
+        self.controls.show_start_as(is_primary=not self.outcome.has_primary)
         if self.is_going != self._clock.isActive():
             if self.is_going:
                 self._clock.start()

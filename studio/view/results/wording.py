@@ -44,14 +44,12 @@ def outcome_word(outcome: RunOutcome) -> str:
 def outcome_status(outcome: RunOutcome) -> PageStatus:
     """The shape and colour of an outcome, the same as in the rail."""
     match outcome:
-        case "new":
+        case "new" | "stopped":  # whoever stops a run wants no warning
             return PageStatus.NOTHING
         case "running":
             return PageStatus.BUSY
         case "finished":
             return PageStatus.READY
-        case "stopped":
-            return PageStatus.WARNING
         case "failed" | "died":
             return PageStatus.ERROR
     assert_never(outcome)

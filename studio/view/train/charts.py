@@ -16,6 +16,7 @@ from studio.view.pieces import framed
 from studio.view.plots.curve import CurvePlot
 from studio.view.plots.curves import Curve, text_of
 from studio.view.plots.graph import AxisSpec
+from studio.view.runwords import number_text
 from studio.view.theme import set_role
 from studio.view.train.reflow import Reflow
 from studio.view.train.tile import Tile
@@ -25,11 +26,6 @@ _LEAST_STEPS = 50.0
 # The slider's last position: about 1,000 steps are averaged then.
 _MOST_SMOOTHING = 0.999
 _SLIDER_STEPS = 20
-
-
-def number_text(value: float) -> str:
-    """Three digits that carry meaning: `0.0123`, `2.3`, `1.2e-05`."""
-    return f"{value:.3g}"
 
 
 def accuracy_text(share: float) -> str:
@@ -69,14 +65,20 @@ class TrainCharts(QWidget):
 
     def _tiles(self) -> Reflow:
         self.loss_tile = Tile(
-            tr("Loss"), tr("How wrong the network is on training pictures; lower is better."), "tile.loss"
+            tr("Loss"),
+            tr("How wrong the network is on training pictures, as the mean of the last epoch; lower is better."),
+            "tile.loss",
         )
         self.accuracy_tile = Tile(
             tr("Validation accuracy"),
             tr("The share of right answers on pictures that it was not trained on. This is the one that counts."),
             "tile.accuracy",
         )
-        self.speed_tile = Tile(tr("Images/s"), tr("Training pictures looked at each second."), "tile.speed")
+        self.speed_tile = Tile(
+            tr("Images/s"),
+            tr("Training pictures looked at each second; once a run is over, the mean of it."),
+            "tile.speed",
+        )
         self.time_tile = Tile(tr("Time"), tr("How long the run has worked, without its pauses."), "tile.time")
         return Reflow((self.loss_tile, self.accuracy_tile, self.speed_tile, self.time_tile), (4, 2))
 
@@ -180,15 +182,23 @@ class TrainCharts(QWidget):
         self._validation_accuracy = self._validation_accuracy.extended(steps, [m.accuracy for _, m in measured])
 
     def _show_tiles(self, state: RunState) -> None:
-        validation = self._validation_loss.last
-        aside = tr("validation {loss}", loss=text_of(validation, number_text)) if validation is not None else ""
-        loss = state.losses.last
-        self.loss_tile.show_value("" if loss is None else text_of(loss, number_text), aside)
+        loss = state.epoch_loss
+        self.loss_tile.show_value("" if loss is None else text_of(loss, number_text), _loss_aside(state))
         self.accuracy_tile.show_value(*_accuracy_texts(self._validation_accuracy.last, state))
-        speed = state.ended.images_per_second if state.ended else state.images_per_second
         device = state.started.device_name if state.started else ""
-        self.speed_tile.show_value(f"{speed:,.0f}" if speed else "", device)
+        self.speed_tile.show_value(f"{state.pace:,.0f}" if state.pace else "", device)
         self.time_tile.show_value(*_time_texts(state))
+
+
+def _loss_aside(state: RunState) -> str:
+    """Of what the number is, and beside it the same of the validation pictures."""
+    if not state.epochs:
+        return tr("newest step") if len(state.losses) else ""
+    newest = state.epochs[-1]
+    if newest.validation is None:
+        return tr("mean of epoch {n}", n=newest.epoch)
+    loss = text_of(newest.validation.loss, number_text)
+    return tr("epoch {n}, validation {loss}", n=newest.epoch, loss=loss)
 
 
 def _accuracy_texts(latest: float | None, state: RunState) -> tuple[str, str]:

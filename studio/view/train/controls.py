@@ -68,10 +68,30 @@ class RunControls(Card):
         self.plan_costs.setVisible(bool(why_not or costs))
         self.start.setEnabled(not why_not)
 
+    def show_start_as(self, *, is_primary: bool) -> None:
+        """Whether starting anew is what a person most likely wants now."""
+        set_role(self.start, "primary" if is_primary else "")
+
     def show_state(self, state: RunState) -> None:
-        """Buttons and progress for this moment."""
+        """Buttons and progress for this moment. The keyboard stays with these buttons when the one that has it goes."""
         training = self._workspace.training
         is_going = training.is_active or state.is_running
+        usable = {
+            self.start: not is_going and self.start.isEnabled(),
+            self.pause: is_going and self.can_pause,
+            self.stop: is_going and not training.is_stopping,
+        }
+        has_focus = self.hasFocus() or any(made.hasFocus() and not usable[made] for made in usable)
+        if has_focus:
+            self.setFocus()  # else Qt hands it to the next field when its button is hidden
+        self._show_buttons(state, is_going=is_going)
+        # Never to Stop: a second key press must not end what the first one began.
+        heir = next((made for made in (self.start, self.pause) if usable[made]), None)
+        if has_focus and heir is not None:
+            heir.setFocus()
+
+    def _show_buttons(self, state: RunState, *, is_going: bool) -> None:
+        training = self._workspace.training
         self.start.setVisible(not is_going)
         self.pause.setVisible(is_going)
         self.stop.setVisible(is_going)

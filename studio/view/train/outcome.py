@@ -57,6 +57,11 @@ class OutcomeCard(Card):
         self.column.addLayout(row(self.results, self.hint))
         self.setVisible(False)
 
+    @property
+    def has_primary(self) -> bool:
+        """Whether it is shown with a button that is the likeliest next step."""
+        return not self.isHidden() and not (self.resume.isHidden() and self.classify.isHidden())
+
     def show_outcome(self, state: RunState, run_folder: Path | None, hints: tuple[Hint, ...]) -> None:
         """Show how the run ended; hidden while it goes on."""
         ended = state.ended

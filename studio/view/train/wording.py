@@ -8,10 +8,11 @@ from typing import assert_never
 
 from studio.core.check import Report
 from studio.core.project import Project
-from studio.core.quantities import count_text, duration_text, size_text
+from studio.core.quantities import count_text, size_text
 from studio.core.runstate import RunState
 from studio.core.templates import templates
 from studio.core.text import tr, trn
+from studio.view.runwords import training_words, whole_seconds
 
 # A part is named as the brake when it takes this share of a step: two fifths is clearly more than a fair fifth.
 _BRAKE_SHARE = 0.4
@@ -32,7 +33,9 @@ def progress_words(state: RunState, *, is_stopping: bool, quiet_seconds: float |
     if is_stopping:
         return ProgressWords(tr("Stopping…"), words.share)
     if quiet_seconds is not None:
-        quiet = tr("Nothing heard for {time}. It may be busy with a long step, or hang.", time=_whole(quiet_seconds))
+        quiet = tr(
+            "Nothing heard for {time}. It may be busy with a long step, or hang.", time=whole_seconds(quiet_seconds)
+        )
         return ProgressWords(quiet, words.share)
     if state.is_paused:
         return ProgressWords(tr("Paused. {where}", where=words.text), words.share)
@@ -70,30 +73,9 @@ def _counted(text: str, done: int, total: int | None) -> str:
     return tr("{text}, {done:,}", text=text, done=done) if done else text
 
 
-def training_words(state: RunState) -> str:
-    """`Training, epoch 3 of 10, step 120 of 500, 12 s left`."""
-    started = state.started
-    if started is None:
-        return tr("Training")
-    per_epoch = max(1, started.steps_per_epoch)
-    epoch = min(started.epochs, max(1, state.epoch))
-    step = min(per_epoch, max(0, state.step - (epoch - 1) * per_epoch))
-    facts = {"epoch": epoch, "epochs": started.epochs, "step": step, "steps": per_epoch}
-    left = state.seconds_left
-    if left is None:
-        return tr("Training, epoch {epoch} of {epochs}, step {step:,} of {steps:,}", **facts)
-    time = _whole(left)
-    return tr("Training, epoch {epoch} of {epochs}, step {step:,} of {steps:,}, {time} left", time=time, **facts)
-
-
 def training_share(state: RunState) -> float | None:
     """How much of all steps is done; None before the number of steps is known."""
     return min(1.0, state.step / state.total_steps) if state.total_steps else None
-
-
-def _whole(seconds: float) -> str:
-    """Whole seconds: tenths of what is only estimated would flicker."""
-    return duration_text(max(0.0, seconds)) if seconds >= 10 else tr("{n} s", n=round(max(0.0, seconds)))
 
 
 def wait_label(part: str) -> str:
