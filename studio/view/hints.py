@@ -70,10 +70,8 @@ class Hints(QObject):
         if workspace.document.is_untouched:
             return ()
         found = (*workspace.document.report.all_problems, *workspace.pictures.problems)
-        if workspace.pictures.is_busy:
-            # While the folder is being looked at, its classes are not known yet; that is no trouble.
-            found = tuple(problem for problem in found if problem.code != "project.too_few_classes")
-        return found
+        premature = workspace.pictures.premature_codes
+        return tuple(problem for problem in found if problem.code not in premature)
 
     def _run_facts(self) -> RunFacts | None:
         training = self._workspace.training

@@ -64,6 +64,11 @@ class Pictures(QObject):
         return self._task is not None
 
     @property
+    def premature_codes(self) -> frozenset[str]:
+        """The codes of problems that are none yet: while pictures are looked at, their classes are not known."""
+        return frozenset({"project.too_few_classes", "block.no_classes"}) if self.is_busy else frozenset()
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """What the scan and the inspection found, worst first as they give it."""
         if self.inspection is not None:

@@ -15,7 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.project import Data, Preprocessing, Project, load_project
 from studio.core.templates import default_network
+from studio.view.pages.network import NetworkPage
 from studio.view.shell import Shell
+from studio.view.workspace import PageStatus
 from tests.view.fakes import png
 
 pytestmark = pytest.mark.qt
@@ -130,3 +132,30 @@ def test_that_the_notice_goes_with_the_pictures_that_it_tells_of(
     shell.workspace.document.undo()
     assert not shell.notices.isVisible()
     settle(qtbot, shell)
+
+
+def test_that_classes_that_are_not_known_yet_are_no_trouble(
+    qtbot: QtBot, shell: Shell, tmp_path: Path, pets: Path
+) -> None:
+    open_digits(qtbot, shell, tmp_path)
+    network = NetworkPage(shell.workspace)
+    qtbot.addWidget(network)
+    shell.openings.open_path(pets)
+    shell.hints.refresh()
+    assert shell.workspace.pictures.is_busy
+    assert network.status() is PageStatus.READY and not shell.hints.has_error
+    settle(qtbot, shell)
+    assert network.status() is PageStatus.READY
+
+
+def test_that_a_folder_without_classes_is_the_network_s_trouble_once_that_is_known(
+    qtbot: QtBot, shell: Shell, tmp_path: Path
+) -> None:
+    network = NetworkPage(shell.workspace)
+    qtbot.addWidget(network)
+    (tmp_path / "empty").mkdir()
+    shell.openings.open_path(tmp_path / "empty")
+    told: list[PageStatus] = []
+    network.status_changed.connect(lambda: told.append(network.status()))
+    settle(qtbot, shell)
+    assert told[-1:] == [PageStatus.ERROR] == [network.status()]

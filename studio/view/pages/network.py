@@ -136,6 +136,7 @@ class NetworkPage(Page):
 
     def _connect(self) -> None:
         self.workspace.document.changed.connect(self._on_project)
+        self.workspace.pictures.changed.connect(self._tell_status)
         self.shelf.used.connect(self._on_used)
         self.start.template_wanted.connect(self.composer.use_template)
         self.start.dropped.connect(self._on_dropped)
@@ -164,6 +165,9 @@ class NetworkPage(Page):
         self.inspector.refresh()
         self.footing.refresh()
         self._show_drawing()
+        self._tell_status()
+
+    def _tell_status(self) -> None:
         status = (self.status(), self.status_text())
         if status != self._status:
             self._status = status
@@ -234,8 +238,8 @@ class NetworkPage(Page):
 
     def _own_problems(self) -> list[Problem]:
         """Those of the network; what is missing from the pictures is the Data page's."""
-        problems = self.workspace.document.report.all_problems
-        return [problem for problem in problems if not problem.code.startswith("project.")]
+        problems, premature = self.workspace.document.report.all_problems, self.workspace.pictures.premature_codes
+        return [p for p in problems if not p.code.startswith("project.") and p.code not in premature]
 
     def status_text(self) -> str:
         match self.status():

@@ -162,9 +162,7 @@ class TrainPage(Page):
         project = document.project
         found = [] if self._trouble is None else [self._trouble]
         if project.data.folder:
-            # While pictures are still looked at, the classes are not known yet; that is no problem.
-            skipped = {"project.too_few_classes", "block.no_classes"} if pictures.is_busy else set()
-            found += [p for p in document.report.all_problems if p.code not in skipped]
+            found += [p for p in document.report.all_problems if p.code not in pictures.premature_codes]
             found += [p for p in pictures.problems if p.severity is Severity.ERROR]
             device = chosen_device(project.recipe.device, self.recipe.devices)
             if device is not None and device.memory_bytes is not None:
