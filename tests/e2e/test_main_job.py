@@ -102,8 +102,8 @@ def classify(driver: Driver) -> None:
     assert picture.is_file()
     driver.shell.openings.open_path(picture)
     assert driver.shell.place == "results"
+    driver.wait(lambda: any("unknown_00.png" in text for text in shown_texts(driver)), "the picture's name", 60)
     driver.wait(lambda: any(text.endswith("%") for text in shown_texts(driver)), "a prediction", 60)
-    assert any("unknown_00.png" in text for text in shown_texts(driver))
 
 
 def shown_texts(driver: Driver) -> list[str]:
