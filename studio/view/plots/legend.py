@@ -77,6 +77,10 @@ class LegendEntry(QWidget):
         self.name.setVisible(has_room and self._has_name)
 
     def show_value(self, text: str) -> None:
-        """Show the newest value; an entry without one is hidden, as its curve is."""
+        """Show the newest value; an entry without one is hidden, as its curve is.
+
+        It keeps the room of the widest value so far, so that the names stand still while numbers change.
+        """
         self.value.setText(text)
+        self.value.setMinimumWidth(max(self.value.minimumWidth(), self.value.sizeHint().width()))
         self.setVisible(bool(text))
