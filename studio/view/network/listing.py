@@ -26,6 +26,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView
 
@@ -89,6 +90,12 @@ class NetworkList(QListView):
             (_MOVES[0], lambda: composer.shift(-1)),
             (_MOVES[1], lambda: composer.shift(1)),
         )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Text breaks elsewhere in another width, so rows change their height; Qt looks again only at a new height."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()
 
     def refresh(self, project: Project, report: Report) -> None:
         """Show `project`. Rows that come with it are selected; where none is selected any more, the nearest is."""
