@@ -41,6 +41,7 @@ from studio.runs.answers import Prediction
 from studio.runs.catalogue import RunSummary, differing_settings, list_runs
 from studio.runs.folder import find_run, has_model, model_folder
 from studio.runs.launchers.process import EngineProcess
+from studio.runs.scores import ClassScore, class_scores
 
 # Small enough for a bar that moves, large enough to fill batches.
 _AT_ONCE = 64
@@ -188,19 +189,15 @@ def score(classes: Sequence[str], labels: Sequence[str], predictions: Sequence[P
         "refused": len(predictions) - count,
         "accuracy": right / count if count else None,
         "loss": loss / count if count else None,
-        "classes": [_class_score(name, n, confusion) for n, name in enumerate(classes)],
+        "classes": [_class_record(one) for one in class_scores(classes, confusion)],
         "confusion": confusion,
     }
 
 
-def _class_score(name: str, n: int, confusion: Sequence[Sequence[int]]) -> dict[str, object]:
-    """Precision, recall and F1 of one class; None where nothing was predicted or nothing is there."""
-    hit = confusion[n][n]
-    actual, predicted = sum(confusion[n]), sum(row[n] for row in confusion)
-    precision = hit / predicted if predicted else None
-    recall = hit / actual if actual else None
-    f1 = 2 * hit / (actual + predicted) if actual + predicted else None
-    return {"label": name, "count": actual, "precision": precision, "recall": recall, "f1": f1}
+def _class_record(one: ClassScore) -> dict[str, object]:
+    """A class's scores for the document; None where nothing was predicted or nothing is there."""
+    scores = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+    return {"label": one.label, "count": one.count, **scores}
 
 
 def _print_score(report: dict[str, object]) -> None:
